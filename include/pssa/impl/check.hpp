@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// SPDX-FileCopyrightText: The pssa authors
+#pragma once
+
+#include <pssa/impl/call.hpp>
+
+#include <vector>
+
+/// Every precondition and every error text of the library. Each function throws Error with one sentence, or returns.
+namespace pssa::impl::check {
+
+/// Checks shapes, memory and overlap of a forward call; returns its sizes.
+template <class T>
+Sizes forward(char const* call, InputTensors<T> const& in, OutputTensors<T> const& out);
+
+/// Checks shapes, memory and overlap of a backward call; returns its sizes. in.h0 is checked, the tape's is used.
+template <class T>
+Sizes backward(char const* call, InputTensors<T> const& in, CotangentTensors<T> const& cotangents,
+               GradientTensors<T> const& gradients);
+
+/// Checks options.checkpoint_interval of a forward call.
+void checkpoint_interval(char const* call, ScanOptions const& options, bool with_tape);
+
+/// Checks that the tape was filled by a forward pass of these sizes, and options.checkpoint_interval against it.
+void tape(char const* call, Sizes const& sizes, Sizes const& recorded, int recorded_interval,
+          ScanOptions const& options);
+
+/// Checks that a tape keeps every state.
+void every_state(char const* call, int recorded_interval);
+
+/// Checks options.channel_tile against the compiled widths.
+void channel_tile(char const* call, ScanOptions const& options, std::vector<int> const& compiled);
+
+}  // namespace pssa::impl::check

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// SPDX-FileCopyrightText: The pssa authors
+#pragma once
+
+#include "backward_kernel.hpp"
+#include "launch.hpp"
+#include "reduce_kernel.hpp"
+
+namespace pssa::impl {
+
+template <class ExecutionSpace, class T>
+void backward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, InputTensors<T> const& in,
+              CotangentTensors<T> const& cotangents, GradientTensors<T> const& gradients,
+              TapeStorage<state_type<T>, typename ExecutionSpace::memory_space>& tape, ScanOptions const& options) {
+  using S = state_type<T>;
+  using Mine = Tuning<ExecutionSpace, S>;
+  auto const chosen = choose(call, sizes_of(typename Mine::Backward{}), sizes.batch, sizes.channels, sizes.state,
+                             Mine::units(exec), options);
+  if (gradients.empty()) return;
+  auto const states = tape.tensor();
+  visit(typename Mine::Backward{}, chosen, [&](auto tile) {
+    using ThisTile = decltype(tile);
+    std::int64_t const tiles = (sizes.channels + ThisTile::channels - 1) / ThisTile::channels;
+    ReduceKernel<ExecutionSpace, T, typename ThisTile::machine> reduce{
+        sizes, tiles, nullptr, nullptr, or_absent(gradients.db), or_absent(gradients.dc), or_absent(gradients.dA)};
+    std::int64_t const token_parts = tiles * reduce.token_sums();
+    std::int64_t const A_parts = gradients.dA ? sizes.batch * sizes.channels * sizes.state : 0;
+    grow(exec, "pssa::Tape::partials", tape.partials, token_parts + A_parts);
+    reduce.token_parts = tape.partials.data();
+    reduce.A_parts = tape.partials.data() + token_parts;
+
+    auto const sweep = [&](auto waits) {
+      using Kernel = BackwardKernel<ExecutionSpace, T, ThisTile, decltype(waits)::value>;
+      std::int64_t const n = sizes.state;
+      std::int64_t const per_tile = sizes.batch * sizes.length * 2 * n;
+      Kernel kernel{
+          sizes,
+          {sizes.batch, sizes.length, tiles},
+          in.x,
+          in.delta,
+          in.b,
+          in.c,
+          cotangents.dy,
+          in.A,
+          or_absent(cotangents.dhT),
+          states.as_const(),
+          tape.interval,
+          or_absent(gradients.dx),
+          or_absent(gradients.ddelta),
+          or_absent(gradients.dh0),
+          {token_parts > 0 ? tape.partials.data() : nullptr,
+           {tiles, sizes.batch, sizes.length, 2, n},
+           {per_tile, sizes.length * 2 * n, 2 * n, n, 1}},
+          {A_parts > 0 ? tape.partials.data() + token_parts : nullptr,
+           {sizes.batch, sizes.channels, n},
+           {sizes.channels * n, n, 1}}};
+      launch(exec, "pssa::scan_backward::sweep", kernel.segments.count(), kernel);
+    };
+    if (BackwardKernel<ExecutionSpace, T, ThisTile, true>::waits(sizes, tape.interval))
+      sweep(std::true_type{});
+    else
+      sweep(std::false_type{});
+    launch(exec, "pssa::scan_backward::reduce", reduce.token_sums() + reduce.A_sums(), reduce);
+  });
+}
+
+#define PSSA_INSTANTIATE_BACKWARD(SPACE, T)                                                                    \
+  template void backward<SPACE, T>(SPACE const&, char const*, Sizes const&, InputTensors<T> const&,            \
+                                   CotangentTensors<T> const&, GradientTensors<T> const&,                      \
+                                   TapeStorage<state_type<T>, SPACE::memory_space>&, ScanOptions const&);
+
+}  // namespace pssa::impl

@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// SPDX-FileCopyrightText: The pssa authors
+#pragma once
+
+#include "block.hpp"
+#include "recurrence.hpp"
+#include "registers.hpp"
+#include "segments.hpp"
+#include "tile.hpp"
+
+#include <pssa/impl/call.hpp>
+
+namespace pssa::impl {
+
+/// The backward sweep: a team walks one sequence of one tile of channels backwards in blocks of tokens. From the state
+/// that the tape kept it computes a block's decays and states again into registers, one exponential each, and sweeps
+/// back over them. db, dc and dA leave as parts, one a tile or batch entry, for ReduceKernel.
+/// Waits: register tiles wait in level-1 scratch, since the state is larger than a tile's and takes turns in the
+/// registers, or since the tape keeps states further apart than a block.
+template <class ExecutionSpace, class T, class Tile, bool Waits>
+struct BackwardKernel {
+  using S = state_type<T>;
+  using Policy = TeamPolicyOf<ExecutionSpace, Tile>;
+  using Team = typename Policy::member_type;
+
+  using OverStates = typename Place<Tile, true>::OverStates;
+  using OverChannels = typename Place<Tile, true>::OverChannels;
+
+  static constexpr int NS = Tile::thread_states;
+  static constexpr int ND = Tile::thread_channels;
+  static constexpr int steps = Tile::steps;
+
+  Sizes sizes;
+  DenseSegments segments;
+  Tensor<T const, 3> x, delta, b, c, dy;
+  Tensor<S const, 2> A;
+  Tensor<S const, 3> dhT;   ///< data null = zero
+  Tensor<S const, 4> tape;  ///< (batch, entry, channels, state)
+  std::int64_t interval = 1;
+  // What is not wanted has data null.
+  Tensor<T, 3> dx, ddelta;
+  Tensor<S, 3> dh0;
+  Tensor<S, 5> token_parts;  ///< (tile, batch, length, b or c, state): parts of db and dc
+  Tensor<S, 3> A_parts;       ///< (batch, channels, state): parts of dA
+
+  using Tokens = Records<S, steps, Tile::channels, 4, Tile::interleaved>;  // (delta, delta x, dy, x)
+  using Vectors = Records<S, steps, Tile::states, 1, false>;               // b or c
+  using Results = Records<S, steps, Tile::channels, 1, false>;             // dx or ddelta
+  using Parts = Records<S, steps, Tile::states, 1, false>;                 // db or dc of one warp
+  static constexpr int scratch_elements =
+      Tokens::size + 2 * Vectors::size + 2 * Results::size + 2 * Tile::warps * Parts::size;
+  static constexpr std::size_t scratch_bytes = scratch_elements * sizeof(S);
+  static_assert(scratch_bytes <= 40000, "level-0 scratch is about 40 KiB before Kokkos 5.2");
+
+  /// Tokens between two states that the sweep takes from the tape: a block where the interval divides it.
+  static std::int64_t span(std::int64_t interval) { return steps % interval == 0 ? steps : interval; }
+
+  /// Register tiles that wait in level-1 scratch: the carry and dA of slabs that are not in registers, and the states
+  /// before each block but the first of a span of several.
+  static std::int64_t waiting_tiles(Sizes const& sizes, std::int64_t interval) {
+    std::int64_t const slabs = (sizes.state + Tile::states - 1) / Tile::states;
+    std::int64_t const longest = std::min(span(interval), std::max(sizes.length, std::int64_t(1)));
+    std::int64_t const blocks = (longest + steps - 1) / steps;
+    return (slabs == 1 ? 0 : 2 * slabs) + slabs * (blocks - 1);
+  }
+
+  /// True when register tiles wait or a span is not one block: the kernel must be the one with Waits.
+  static bool waits(Sizes const& sizes, std::int64_t interval) {
+    return sizes.state > Tile::states || steps % interval != 0;
+  }
+
+  static std::int64_t waiting_bytes(std::int64_t tiles) {
+    return tiles * NS * ND * Tile::threads * static_cast<std::int64_t>(sizeof(S));
+  }
+
+  Policy policy(ExecutionSpace const& exec) const {
+    return team_policy<Tile>(exec, segments.league(), scratch_bytes, waiting_bytes(waiting_tiles(sizes, interval)));
+  }
+
+  KOKKOS_FUNCTION void operator()(Team const& team) const {
+    for (std::int64_t index = team.league_rank(); index < segments.count(); index += team.league_size()) {
+      Walk(*this, team, segments(index)).run();
+      barrier(team);  // the next segment reuses the scratch
+    }
+  }
+
+ private:
+  /// A block of a span for one slab; the sweep visits them from the last block to the first, slab by slab.
+  struct Item {
+    int span;
+    int block;
+    int slab;
+  };
+
+  /// One thread's part in one segment.
+  struct Walk {
+    using Registers = S[NS][ND];
+
+    BackwardKernel const& k;
+    Team const& team;
+    Segment segment;
+    int rank;
+    Place<Tile, true> place;
+    std::int64_t first_channel;
+    int span;
+    int live_channels;
+    int slabs;
+    S* scratch;
+    [[maybe_unused]] S* waiting = nullptr;
+
+    Fetch<T, steps, Tile::channels, Tile::threads> x, delta, dy;
+    Fetch<T, steps, Tile::states, Tile::threads> b, c;
+    Registers A2, carry, dA, start;
+
+    KOKKOS_FORCEINLINE_FUNCTION Walk(BackwardKernel const& kernel, Team const& member, Segment const& mine)
+        : k(kernel),
+          team(member),
+          segment(mine),
+          rank(opaque(member.team_rank())),
+          place(rank),
+          first_channel(mine.tile * Tile::channels),
+          span(Waits && steps % kernel.interval != 0
+                   ? static_cast<int>(Kokkos::min(kernel.interval, Kokkos::max(mine.end - mine.begin, std::int64_t(1))))
+                   : steps),
+          live_channels(static_cast<int>(
+              Kokkos::min(std::int64_t(Tile::channels), kernel.sizes.channels - mine.tile * Tile::channels))),
+          slabs(Waits ? static_cast<int>((kernel.sizes.state + Tile::states - 1) / Tile::states) : 1),
+          scratch(in_scratch<S>(member.team_scratch(0).get_shmem_aligned(std::size_t{scratch_bytes}, 16))) {
+      if constexpr (Waits) {
+        std::int64_t const tiles = (slabs == 1 ? 0 : 2 * slabs) + slabs * ((std::int64_t(span) + steps - 1) / steps - 1);
+        if (tiles > 0)
+          waiting = static_cast<S*>(member.team_scratch(1).get_shmem_aligned(
+              static_cast<std::size_t>(tiles) * NS * ND * Tile::threads * sizeof(S), 16));
+      }
+    }
+
+    KOKKOS_FORCEINLINE_FUNCTION Tokens tokens() const { return {scratch}; }
+    KOKKOS_FORCEINLINE_FUNCTION Vectors vectors(int which) const {
+      return {scratch + Tokens::size + which * Vectors::size};
+    }
+    KOKKOS_FORCEINLINE_FUNCTION Results results(int which) const {
+      return {scratch + Tokens::size + 2 * Vectors::size + which * Results::size};
+    }
+    KOKKOS_FORCEINLINE_FUNCTION Parts parts(int warp, int which) const {
+      return {scratch + Tokens::size + 2 * Vectors::size + 2 * Results::size + (2 * warp + which) * Parts::size};
+    }
+
+    KOKKOS_FORCEINLINE_FUNCTION int live_states(int slab) const {
+      return static_cast<int>(Kokkos::min(std::int64_t(Tile::states), k.sizes.state - std::int64_t(slab) * Tile::states));
+    }
+    KOKKOS_FORCEINLINE_FUNCTION std::int64_t begin(Item const& item) const {
+      return segment.begin + std::int64_t(item.span) * span + std::int64_t(item.block) * steps;
+    }
+    KOKKOS_FORCEINLINE_FUNCTION int live_steps(Item const& item) const {
+      std::int64_t const end = Kokkos::min(segment.begin + (std::int64_t(item.span) + 1) * span, segment.end);
+      return static_cast<int>(Kokkos::min(std::int64_t(steps), end - begin(item)));
+    }
+    KOKKOS_FORCEINLINE_FUNCTION int last_block(int which) const {
+      if constexpr (!Waits) return 0;
+      std::int64_t const tokens =
+          Kokkos::min(std::int64_t(span), segment.end - segment.begin - std::int64_t(which) * span);
+      return static_cast<int>((tokens + steps - 1) / steps) - 1;
+    }
+
+    /// The item after this one; its span is -1 after the last.
+    KOKKOS_FORCEINLINE_FUNCTION Item next(Item const& item) const {
+      if (item.slab + 1 < slabs) return {item.span, item.block, item.slab + 1};
+      if (item.block > 0) return {item.span, item.block - 1, 0};
+      return {item.span - 1, item.span > 0 ? last_block(item.span - 1) : 0, 0};
+    }
+
+    template <class R, class... Leading>
+    KOKKOS_FORCEINLINE_FUNCTION Matrix<R> matrix(Tensor<R, 2 + sizeof...(Leading)> const& tensor, int slab,
+                                                 Leading... leading) const {
+      constexpr int axis = sizeof...(Leading);
+      return {&tensor(leading..., first_channel, std::int64_t(slab) * Tile::states), tensor.stride[axis],
+              tensor.stride[axis + 1], live_channels, live_states(slab)};
+    }
+
+    KOKKOS_FORCEINLINE_FUNCTION S& waiting_at(int tile, int i, int j) const {
+      return waiting[((std::int64_t(tile) * NS + i) * ND + j) * Tile::threads + rank];
+    }
+    KOKKOS_FORCEINLINE_FUNCTION void wait(int tile, Registers const& from) const {
+      PSSA_UNROLL
+      for (int i = 0; i < NS; ++i) {
+        PSSA_UNROLL
+        for (int j = 0; j < ND; ++j) waiting_at(tile, i, j) = from[i][j];
+      }
+    }
+    KOKKOS_FORCEINLINE_FUNCTION void resume(int tile, Registers& to) const {
+      PSSA_UNROLL
+      for (int i = 0; i < NS; ++i) {
+        PSSA_UNROLL
+        for (int j = 0; j < ND; ++j) to[i][j] = waiting_at(tile, i, j);
+      }
+    }
+    /// Where the state before a block of the present span waits; block 0's is on the tape.
+    KOKKOS_FORCEINLINE_FUNCTION int replayed(int block, int slab) const {
+      return (slabs == 1 ? 0 : 2 * slabs) + (block - 1) * slabs + slab;
+    }
+
+    KOKKOS_FORCEINLINE_FUNCTION void load_A(int slab) {
+      load_registers<false, Tile>(place, matrix(k.A, slab), A2);
+      PSSA_UNROLL
+      for (int i = 0; i < NS; ++i) {
+        PSSA_UNROLL
+        for (int j = 0; j < ND; ++j) A2[i][j] *= log2_e<S>;
+      }
+    }
+
+    KOKKOS_FORCEINLINE_FUNCTION void load_start(Item const& item) {
+      if (item.block == 0)
+        load_registers<false, Tile>(
+            place, matrix(k.tape, item.slab, segment.batch, std::int64_t(item.span) * span / k.interval), start);
+      else
+        resume(replayed(item.block, item.slab), start);
+    }
+
+    KOKKOS_FORCEINLINE_FUNCTION void begin_slab(int slab) {
+      load_A(slab);
+      PSSA_UNROLL
+      for (int i = 0; i < NS; ++i) {
+        PSSA_UNROLL
+        for (int j = 0; j < ND; ++j) carry[i][j] = dA[i][j] = S(0);
+      }
+      if (!k.dhT.absent()) load_registers<false, Tile>(place, matrix(k.dhT, slab, segment.batch), carry);
+    }
+
+    KOKKOS_FORCEINLINE_FUNCTION void end_slab(int slab) const {
+      if (!k.A_parts.absent()) store_registers<false, Tile>(place, matrix(k.A_parts, slab, segment.batch), dA);
+      if (!k.dh0.absent()) store_registers<false, Tile>(place, matrix(k.dh0, slab, segment.batch), carry);
+    }
+
+    KOKKOS_FORCEINLINE_FUNCTION void swap_in(int slab) {
+      load_A(slab);
+      resume(2 * slab, carry);
+      resume(2 * slab + 1, dA);
+    }
+    KOKKOS_FORCEINLINE_FUNCTION void swap_out(int slab) const {
+      wait(2 * slab, carry);
+      wait(2 * slab + 1, dA);
+    }
+
+    /// An item's b and c, and the block's x, delta and dy, which its later slabs find staged.
+    KOKKOS_FORCEINLINE_FUNCTION void fetch(Item const& item) { fetch(item, item.slab == 0); }
+    KOKKOS_FORCEINLINE_FUNCTION void fetch(Item const& item, bool with_channels) {
+      std::int64_t const t = begin(item);
+      int const rows = live_steps(item);
+      std::int64_t const n = std::int64_t(item.slab) * Tile::states;
+      if (with_channels) {
+        auto const load = [&](auto& to, auto const& from) {
+          to.load(rank, &from(segment.batch, t, first_channel), from.stride[1], from.stride[2], rows, live_channels);
+        };
+        load(x, k.x);
+        load(delta, k.delta);
+        load(dy, k.dy);
+      }
+      b.load(rank, &k.b(segment.batch, t, n), k.b.stride[1], k.b.stride[2], rows, live_states(item.slab));
+      c.load(rank, &k.c(segment.batch, t, n), k.c.stride[1], k.c.stride[2], rows, live_states(item.slab));
+    }
+
+    KOKKOS_FORCEINLINE_FUNCTION void stage(Item const& item) const { stage(item.slab == 0); }
+    KOKKOS_FORCEINLINE_FUNCTION void stage(bool with_channels) const {
+      if (with_channels) {
+        auto const to = tokens();
+        using Mine = typename decltype(x)::Mine;
+        Mine::each(rank, [&](int slot, int row, int column) {
+          S records[Mine::width][4];
+          PSSA_UNROLL
+          for (int i = 0; i < Mine::width; ++i) {
+            records[i][0] = static_cast<S>(delta.value[slot][i]);
+            records[i][1] = records[i][0] * static_cast<S>(x.value[slot][i]);
+            records[i][2] = static_cast<S>(dy.value[slot][i]);
+            records[i][3] = static_cast<S>(x.value[slot][i]);
+          }
+          to.store(row, column, records);
+        });
+      }
+      stage_vectors(b, vectors(0), rank);
+      stage_vectors(c, vectors(1), rank);
+    }
+
+    /// One token of the recurrence: decays into a, states from before into after.
+    KOKKOS_FORCEINLINE_FUNCTION void forward_step(int t, int states, Registers const& before, Registers& a,
+                                                  Registers& after) const {
+      auto const token = tokens();
+      auto const token_b = vectors(0);
+      S du[ND][2];
+      PSSA_UNROLL
+      for (int j = 0; j < ND; ++j) token.load(t, place.channel(j), du[j]);
+      PSSA_UNROLL
+      for (int i = 0; i < (Tile::padded ? NS : states); ++i) {
+        S const b_i = token_b.at(t, place.state(i), 0);
+        PSSA_UNROLL
+        for (int j = 0; j < ND; ++j) {
+          a[i][j] = decay(du[j][0], A2[i][j]);
+          after[i][j] = advance(a[i][j], before[i][j], du[j][1], b_i);
+        }
+      }
+    }
+
+    /// Stores the state before every block of a span but the first, which the tape has.
+    KOKKOS_FORCEINLINE_FUNCTION void replay(int which) {
+      int const last = last_block(which);
+      for (int slab = 0; slab < slabs; ++slab) {
+        load_A(slab);
+        load_start({which, 0, slab});
+        for (int block = 0; block < last; ++block) {
+          Item const item{which, block, slab};
+          barrier(team);
+          fetch(item, true);
+          stage(true);
+          barrier(team);
+          int const states = live_states(slab);
+          for (int t = 0; t < steps; ++t) {
+            Registers a;
+            forward_step(t, states, start, a, start);
+          }
+          wait(replayed(block + 1, slab), start);
+        }
+      }
+      barrier(team);
+    }
+
+    /// Sums over n channels that a thread holds, pairwise, so that a host adds vectors.
+    template <int n>
+    KOKKOS_FORCEINLINE_FUNCTION static S sum(S (&value)[n]) {
+      static_assert((n & (n - 1)) == 0);
+      PSSA_UNROLL
+      for (int half = n / 2; half > 0; half /= 2) {
+        PSSA_UNROLL
+        for (int j = 0; j < half; ++j) value[j] += value[j + half];
+      }
+      return value[0];
+    }
+
+    /// One token of the sweep: its sums over states and over channels, and the carry to the token before.
+    KOKKOS_FORCEINLINE_FUNCTION void backward_step(int t, int states, Registers const& a, Registers const& before,
+                                                   Registers const& after, S (&dx)[ND], S (&ddelta)[ND], S (&db)[NS],
+                                                   S (&dc)[NS]) {
+      auto const token = tokens();
+      auto const token_b = vectors(0);
+      auto const token_c = vectors(1);
+      S record[ND][4];  // delta, delta x, dy, x
+      S gb[ND], gA[ND];
+      PSSA_UNROLL
+      for (int j = 0; j < ND; ++j) {
+        token.load(t, place.channel(j), record[j]);
+        gb[j] = gA[j] = S(0);
+      }
+      PSSA_UNROLL
+      for (int i = 0; i < NS; ++i) {
+        if (!Tile::padded && i >= states) {
+          db[i] = dc[i] = S(0);
+          continue;
+        }
+        S const b_i = token_b.at(t, place.state(i), 0);
+        S const c_i = token_c.at(t, place.state(i), 0);
+        S db_i[ND], dc_i[ND];
+        PSSA_UNROLL
+        for (int j = 0; j < ND; ++j) {
+          Adjoint<S> const adjoint(record[j][2], c_i, a[i][j], before[i][j], carry[i][j]);
+          carry[i][j] = adjoint.carry;
+          dA[i][j] += adjoint.decayed * record[j][0];
+          gA[j] += adjoint.decayed * A2[i][j];
+          gb[j] += adjoint.g * b_i;
+          db_i[j] = adjoint.g * record[j][1];
+          dc_i[j] = record[j][2] * after[i][j];
+        }
+        db[i] = sum(db_i);
+        dc[i] = sum(dc_i);
+      }
+      PSSA_UNROLL
+      for (int j = 0; j < ND; ++j) {
+        dx[j] = record[j][0] * gb[j];
+        ddelta[j] = record[j][3] * gb[j] + gA[j] * ln_2<S>;
+      }
+    }
+
+    KOKKOS_FORCEINLINE_FUNCTION void put_channels(int t, int slab,
+                                                  typename OverStates::template Pair<S> const& sums) const {
+      sums.each(place.lane, [&](int which, int j, S value) {
+        S& result = results(which).at(t, place.first_channel + j, 0);
+        result = !Waits || slab == 0 ? value : result + value;
+      });
+    }
+    KOKKOS_FORCEINLINE_FUNCTION void put_states(int t, typename OverChannels::template Pair<S> const& sums) const {
+      sums.each(place.warp_group, [&](int which, int i, S value) {
+        parts(place.warp, which).at(t, place.first_state + i, 0) = value;
+      });
+    }
+
+    KOKKOS_FORCEINLINE_FUNCTION void compute(Item const& item) {
+      S a[steps][NS][ND];
+      S h[steps + 1][NS][ND];
+      int const states = live_states(item.slab);
+      int const live = Tile::padded ? steps : live_steps(item);
+      PSSA_UNROLL
+      for (int i = 0; i < NS; ++i) {
+        PSSA_UNROLL
+        for (int j = 0; j < ND; ++j) h[0][i][j] = start[i][j];
+      }
+      PSSA_UNROLL
+      for (int t = 0; t < (Tile::padded ? steps : live); ++t) forward_step(t, states, h[t], a[t], h[t + 1]);
+
+      // Sums wait in registers for a few tokens: the compiler may not move a load of scratch over a store.
+      constexpr int held = Tile::padded ? Tile::unroll : 1;
+      bool const wants_states = !k.token_parts.absent();
+      PSSA_UNROLL
+      for (int end = Tile::padded ? steps : live; end > 0; end -= held) {
+        S dx[held][ND], ddelta[held][ND], db[held][NS], dc[held][NS];
+        PSSA_UNROLL
+        for (int u = held - 1; u >= 0; --u) {
+          int const t = end - held + u;
+          backward_step(t, states, a[t], h[t], h[t + 1], dx[u], ddelta[u], db[u], dc[u]);
+        }
+        PSSA_UNROLL
+        for (int u = 0; u < held; ++u) put_channels(end - held + u, item.slab, {dx[u], ddelta[u], place.lane});
+        if (wants_states) {
+          PSSA_UNROLL
+          for (int u = 0; u < held; ++u) put_states(end - held + u, {db[u], dc[u], place.warp_group});
+        }
+      }
+    }
+
+    KOKKOS_FORCEINLINE_FUNCTION void write(Item const& item) const {
+      std::int64_t const t = begin(item);
+      int const rows = live_steps(item);
+      if (!k.token_parts.absent()) {
+        for (int which = 0; which < 2; ++which)
+          write_block<S, steps, Tile::states, Tile::threads>(
+              rank,
+              &k.token_parts(segment.tile, segment.batch, t, which, std::int64_t(item.slab) * Tile::states),
+              k.token_parts.stride[2], 1, rows, live_states(item.slab), [&](int row, int column, auto& values) {
+                parts(0, which).take(row, column, values);
+                PSSA_UNROLL
+                for (int warp = 1; warp < Tile::warps; ++warp) {
+                  std::remove_reference_t<decltype(values)> more;
+                  parts(warp, which).take(row, column, more);
+                  for (std::size_t i = 0; i < std::size(more); ++i) values[i] += more[i];
+                }
+              });
+      }
+      if (item.slab + 1 < slabs) return;
+      auto const write_tokens = [&](auto const& to, int which) {
+        if (to.absent()) return;
+        auto const result = results(which);
+        write_block<T, steps, Tile::channels, Tile::threads>(
+            rank, &to(segment.batch, t, first_channel), to.stride[1], to.stride[2], rows, live_channels,
+            [&](int row, int column, auto& values) { result.take(row, column, values); });
+      };
+      write_tokens(k.dx, 0);
+      write_tokens(k.ddelta, 1);
+    }
+
+    KOKKOS_FORCEINLINE_FUNCTION void run() {
+      for (int slab = 0; slab < slabs; ++slab) {
+        begin_slab(slab);
+        if (slabs > 1) swap_out(slab);
+      }
+      int const spans = static_cast<int>((segment.end - segment.begin + span - 1) / span);
+      Item item{spans - 1, spans > 0 ? last_block(spans - 1) : 0, 0};
+      if (spans > 0) {
+        if (item.block > 0) replay(item.span);
+        fetch(item);
+        load_start(item);
+        stage(item);
+        barrier(team);
+      }
+      while (item.span >= 0) {
+        Item const after = next(item);
+        bool const more = after.span >= 0;
+        bool const replays = Waits && more && after.span != item.span && after.block > 0;
+        if (slabs > 1) swap_in(item.slab);
+        if (more && !replays) fetch(after);
+        compute(item);
+        if (slabs > 1) swap_out(item.slab);
+        barrier(team);
+        write(item);
+        if (replays) {
+          replay(after.span);
+          fetch(after);
+        }
+        if (more) {
+          load_start(after);
+          stage(after);
+        }
+        barrier(team);
+        item = after;
+      }
+      for (int slab = 0; slab < slabs; ++slab) {
+        if (slabs > 1) swap_in(slab);
+        end_slab(slab);
+      }
+    }
+  };
+};
+
+}  // namespace pssa::impl

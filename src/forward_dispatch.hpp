@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// SPDX-FileCopyrightText: The pssa authors
+#pragma once
+
+#include "forward_kernel.hpp"
+#include "launch.hpp"
+
+namespace pssa::impl {
+
+template <class ExecutionSpace, class T>
+void forward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, InputTensors<T> const& in,
+             OutputTensors<T> const& out, TapeStorage<state_type<T>, typename ExecutionSpace::memory_space>* tape,
+             ScanOptions const& options) {
+  using S = state_type<T>;
+  using Mine = Tuning<ExecutionSpace, S>;
+  auto const chosen = choose(call, sizes_of(typename Mine::Forward{}), sizes.batch, sizes.channels, sizes.state,
+                             Mine::units(exec), options);
+  if (tape != nullptr) {
+    auto const sweep = sizes_of(typename Mine::Backward{});
+    tape->interval =
+        options.checkpoint_interval != 0 ? options.checkpoint_interval : sweep[fitting(sweep, sizes.state).first].steps;
+    tape->sizes = sizes;
+    tape->channel_stride = Mine::channel_major ? 1 : sizes.state;
+    tape->state_stride = Mine::channel_major ? sizes.channels : 1;
+    grow(exec, "pssa::Tape::states", tape->states, sizes.batch * tape->entries() * tape->entry_stride());
+  }
+  visit(typename Mine::Forward{}, chosen, [&](auto tile) {
+    using ThisTile = decltype(tile);
+    auto const run = [&](auto slabs) {
+      ForwardKernel<ExecutionSpace, T, ThisTile, decltype(slabs)::value> kernel{
+          sizes,
+          {sizes.batch, sizes.length, (sizes.channels + ThisTile::channels - 1) / ThisTile::channels},
+          in.x,
+          in.delta,
+          in.b,
+          in.c,
+          in.A,
+          or_absent(in.h0),
+          out.y,
+          or_absent(out.hT),
+          tape != nullptr ? tape->tensor() : Tensor<S, 4>{},
+          tape != nullptr ? tape->interval : 1};
+      launch(exec, "pssa::scan::forward", kernel.segments.count(), kernel);
+    };
+    if (sizes.state <= ThisTile::states) return run(std::false_type{});
+    if constexpr (is_largest<ThisTile>(typename Mine::Forward{})) run(std::true_type{});
+  });
+}
+
+#define PSSA_INSTANTIATE_FORWARD(SPACE, T)                                                                      \
+  template void forward<SPACE, T>(SPACE const&, char const*, Sizes const&, InputTensors<T> const&,              \
+                                  OutputTensors<T> const&, TapeStorage<state_type<T>, SPACE::memory_space>*, \
+                                  ScanOptions const&);
+
+}  // namespace pssa::impl

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// SPDX-FileCopyrightText: The pssa authors
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdint>
+
+/// What a backend can do better than portable code: a fast form per backend beside a portable one.
+
+#if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDA_ARCH__)
+#define PSSA_ON_CUDA 1
+#define PSSA_UNROLL _Pragma("unroll")
+#else
+#define PSSA_ON_CUDA 0
+#define PSSA_UNROLL
+#endif
+
+namespace pssa::impl {
+
+/// 2^x in float, branch-free so that loops over it vectorise. Relative error below 2 ulp for results that are normal
+/// numbers; below 2^-126 the result is 0, above the largest float infinity; NaN stays NaN.
+KOKKOS_FORCEINLINE_FUNCTION float portable_exp2(float x) {
+  float const clamped = x < -126.f ? -126.f : (x > 128.f ? 128.f : x);
+  // Adding 1.5 * 2^23 rounds to an integer and leaves it in the low bits of the sum.
+  float const shifted = clamped + 12582912.f;
+  float const f = clamped - (shifted - 12582912.f);
+  // Minimax in the relative error on [-1/2, 1/2]: 2.6e-9.
+  float p = 0.000155946770f;
+  p = p * f + 0.00134066438f;
+  p = p * f + 0.00961769298f;
+  p = p * f + 0.0555031055f;
+  p = p * f + 0.240226528f;
+  p = p * f + 0.693147215f;
+  p = p * f + 1.f;
+  auto const exponent = Kokkos::bit_cast<std::uint32_t>(shifted) << 23;
+  float const result = Kokkos::bit_cast<float>(Kokkos::bit_cast<std::uint32_t>(p) + exponent);
+  return x < -126.f ? 0.f : result;
+}
+
+/// 2^x in double, in the same way: below 2^-1022 the result is 0.
+KOKKOS_FORCEINLINE_FUNCTION double portable_exp2(double x) {
+  double const clamped = x < -1022. ? -1022. : (x > 1024. ? 1024. : x);
+  double const shifted = clamped + 6755399441055744.;
+  double const f = clamped - (shifted - 6755399441055744.);
+  // Minimax in the relative error on [-1/2, 1/2]: 1.8e-17.
+  double p = 4.0780717860928704e-10;
+  p = p * f + 7.0725703945407994e-9;
+  p = p * f + 1.0180647660573069e-7;
+  p = p * f + 1.3215442675452855e-6;
+  p = p * f + 1.5252727385189775e-5;
+  p = p * f + 1.5403530440571850e-4;
+  p = p * f + 1.3333558153433970e-3;
+  p = p * f + 9.6181291076070026e-3;
+  p = p * f + 5.5504108664790395e-2;
+  p = p * f + 0.24022650695910098;
+  p = p * f + 0.69314718055994570;
+  p = p * f + 1.;
+  auto const exponent = Kokkos::bit_cast<std::uint64_t>(shifted) << 52;
+  double const result = Kokkos::bit_cast<double>(Kokkos::bit_cast<std::uint64_t>(p) + exponent);
+  return x < -1022. ? 0. : result;
+}
+
+/// 2^x. On CUDA one instruction in float (2 ulp, subnormals are 0), the library's exp2 in double.
+template <class S>
+KOKKOS_FORCEINLINE_FUNCTION S fast_exp2(S x) {
+#if PSSA_ON_CUDA
+  if constexpr (sizeof(S) == 4) {
+    float result;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+    return result;
+  } else {
+    return ::exp2(x);
+  }
+#else
+  return portable_exp2(x);
+#endif
+}
+
+/// The value that lane (own lane xor mask) of the warp holds. Tiles of one-lane warps never call it.
+template <class S>
+KOKKOS_FORCEINLINE_FUNCTION S lane_xor(S value, [[maybe_unused]] int mask) {
+#if PSSA_ON_CUDA
+  return __shfl_xor_sync(0xffffffffu, value, mask);
+#else
+  return value;
+#endif
+}
+
+/// Team barrier. Kokkos' own asks at run time how the team was launched, which the inner loops feel.
+template <class Team>
+KOKKOS_FORCEINLINE_FUNCTION void barrier([[maybe_unused]] Team const& team) {
+#if PSSA_ON_CUDA
+  __syncthreads();
+#else
+  team.team_barrier();
+#endif
+}
+
+/// The same pointer into level-0 scratch, which the compiler then knows to be shared memory: through Kokkos' scratch
+/// handle it sees a generic address, whose accesses are slower and twice as wide.
+template <class S>
+KOKKOS_FORCEINLINE_FUNCTION S* in_scratch(void* pointer) {
+#if PSSA_ON_CUDA
+  extern __shared__ double shared_memory[];
+  auto const offset = __cvta_generic_to_shared(pointer) - __cvta_generic_to_shared(shared_memory);
+  return reinterpret_cast<S*>(reinterpret_cast<char*>(shared_memory) + offset);
+#else
+  return static_cast<S*>(pointer);
+#endif
+}
+
+/// The same number, whose range the compiler cannot see: knowing it, nvcc trades registers for address arithmetic.
+KOKKOS_FORCEINLINE_FUNCTION int opaque(int value) {
+#if PSSA_ON_CUDA
+  asm volatile("" : "+r"(value));
+#endif
+  return value;
+}
+
+/// N consecutive elements as the widest accesses that their number allows.
+template <class S, int N>
+struct alignas(N * sizeof(S) % 16 == 0 ? 16 : (N * sizeof(S) % 8 == 0 ? 8 : sizeof(S))) Pack {
+  S value[N];
+
+  /// True when load_pack and store_pack may access p.
+  KOKKOS_FORCEINLINE_FUNCTION static bool fits([[maybe_unused]] S const* p) {
+#if PSSA_ON_CUDA
+    return reinterpret_cast<std::uintptr_t>(p) % alignof(Pack) == 0;
+#else
+    return true;
+#endif
+  }
+};
+
+/// Loads N consecutive elements from a place where Pack fits.
+template <int N, class S>
+KOKKOS_FORCEINLINE_FUNCTION void load_pack(S const* from, S (&to)[N]) {
+#if PSSA_ON_CUDA
+  constexpr int width = static_cast<int>(alignof(Pack<S, N>) / sizeof(S));
+  PSSA_UNROLL
+  for (int i = 0; i < N; i += width) {
+    auto const chunk = *reinterpret_cast<Pack<S, width> const*>(from + i);
+    PSSA_UNROLL
+    for (int k = 0; k < width; ++k) to[i + k] = chunk.value[k];
+  }
+#else
+  for (int i = 0; i < N; ++i) to[i] = from[i];
+#endif
+}
+
+/// Stores N consecutive elements to a place where Pack fits.
+template <int N, class S>
+KOKKOS_FORCEINLINE_FUNCTION void store_pack(S* to, S const (&from)[N]) {
+#if PSSA_ON_CUDA
+  constexpr int width = static_cast<int>(alignof(Pack<S, N>) / sizeof(S));
+  PSSA_UNROLL
+  for (int i = 0; i < N; i += width) {
+    Pack<S, width> chunk;
+    PSSA_UNROLL
+    for (int k = 0; k < width; ++k) chunk.value[k] = from[i + k];
+    *reinterpret_cast<Pack<S, width>*>(to + i) = chunk;
+  }
+#else
+  for (int i = 0; i < N; ++i) to[i] = from[i];
+#endif
+}
+
+}  // namespace pssa::impl

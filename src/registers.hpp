@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// SPDX-FileCopyrightText: The pssa authors
+#pragma once
+
+#include "intrinsics.hpp"
+
+#include <cstdint>
+
+/// The states x channels that one thread holds: where they belong, how they travel, and how lanes add what they share.
+namespace pssa::impl {
+
+/// Sums value over the Lanes lanes that stand Step apart. Register k of a lane must hold element k xor (place mod
+/// Spread), place being the lane's number among them: then a lane keeps what it adds and sends the rest, without
+/// selects. Afterwards register k, k a multiple of Spread, holds the sum of element k + (place mod Spread).
+template <int Count, int Lanes, int Step>
+struct ScatterSum {
+  static constexpr int spread = Count < Lanes ? Count : Lanes;
+  static_assert(Lanes == 1 || (spread & (spread - 1)) == 0);
+
+  template <class S>
+  KOKKOS_FORCEINLINE_FUNCTION static void scatter(S (&value)[Count]) {
+    PSSA_UNROLL
+    for (int m = 1; m < spread; m <<= 1) {
+      PSSA_UNROLL
+      for (int k = 0; k < Count; ++k)
+        if ((k & (2 * m - 1)) == 0) value[k] += lane_xor(value[k | m], m * Step);
+    }
+  }
+
+  /// The sums of one set that a lane owns.
+  template <class S>
+  struct Single {
+    S sum[Count / spread];
+
+    KOKKOS_FORCEINLINE_FUNCTION Single(S (&value)[Count]) {
+      scatter(value);
+      PSSA_UNROLL
+      for (int k = 0; k < Count; k += spread) {
+        PSSA_UNROLL
+        for (int m = spread; m < Lanes; m <<= 1) value[k] += lane_xor(value[k], m * Step);
+        sum[k / spread] = value[k];
+      }
+    }
+
+    /// Calls store(element, sum) on one lane for each element.
+    template <class F>
+    KOKKOS_FORCEINLINE_FUNCTION void each(int place, F const& store) const {
+      if (Lanes == spread || place < spread) {
+        PSSA_UNROLL
+        for (int k = 0; k < Count; k += spread) store(k + (place & (spread - 1)), sum[k / spread]);
+      }
+    }
+  };
+
+  /// The sums of two sets that a lane owns. Where lanes are left over, half of them take either set.
+  template <class S>
+  struct Pair {
+    static constexpr bool divided = Lanes > spread;
+    static constexpr int owned = divided ? 1 : Count / spread;
+    S sum[divided ? 1 : 2][owned];
+
+    KOKKOS_FORCEINLINE_FUNCTION Pair(S (&first)[Count], S (&second)[Count], int place) {
+      scatter(first);
+      scatter(second);
+      if constexpr (divided) {
+        bool const upper = place & spread;
+        S total = upper ? second[0] : first[0];
+        S const sent = upper ? first[0] : second[0];
+        total += lane_xor(sent, spread * Step);
+        PSSA_UNROLL
+        for (int m = 2 * spread; m < Lanes; m <<= 1) total += lane_xor(total, m * Step);
+        sum[0][0] = total;
+      } else {
+        PSSA_UNROLL
+        for (int k = 0; k < owned; ++k) {
+          sum[0][k] = first[k * spread];
+          sum[1][k] = second[k * spread];
+        }
+      }
+    }
+
+    /// Calls store(set, element, sum) on one lane for each element of each set.
+    template <class F>
+    KOKKOS_FORCEINLINE_FUNCTION void each(int place, F const& store) const {
+      if constexpr (divided) {
+        if (place < 2 * spread) store(place & spread ? 1 : 0, place & (spread - 1), sum[0][0]);
+      } else {
+        PSSA_UNROLL
+        for (int k = 0; k < owned; ++k) {
+          store(0, k * spread + (place & (spread - 1)), sum[0][k]);
+          store(1, k * spread + (place & (spread - 1)), sum[1][k]);
+        }
+      }
+    }
+  };
+};
+
+/// Where a thread's registers belong in its team's tile. Register (i, j) holds state(i) of the slab and channel(j) of
+/// the tile; the numbers are swizzled as ScatterSum wants them: channels for sums over the lanes of a channel, states,
+/// where SwizzleStates, for sums over the lanes of a state.
+template <class Tile, bool SwizzleStates>
+struct Place {
+  static constexpr int lanes = Tile::lanes;
+  static constexpr int warp_groups = Tile::warp_groups;
+  using OverStates = ScatterSum<Tile::thread_channels, lanes, 1>;
+  using OverChannels = ScatterSum<Tile::thread_states, warp_groups, lanes>;
+
+  int warp;        ///< of the team
+  int lane;        ///< among those that share a channel
+  int warp_group;  ///< among the warp's lanes that share a state
+  int first_channel;
+  int first_state;
+
+  KOKKOS_FORCEINLINE_FUNCTION explicit Place(int rank)
+      : warp(rank / Tile::warp),
+        lane(rank % lanes),
+        warp_group(rank % Tile::warp / lanes),
+        first_channel(rank / lanes * Tile::thread_channels),
+        first_state(rank % lanes * Tile::thread_states) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION int channel(int j) const { return first_channel + (j ^ (lane & (OverStates::spread - 1))); }
+  KOKKOS_FORCEINLINE_FUNCTION int state(int i) const {
+    if constexpr (SwizzleStates) return first_state + (i ^ (warp_group & (OverChannels::spread - 1)));
+    return first_state + i;
+  }
+};
+
+/// A channels x states matrix in memory from which a team takes a tile and a slab: rows from the first, if live.
+template <class S>
+struct Matrix {
+  S* data;  ///< at the tile's first channel and the slab's first state
+  std::int64_t channel_stride;
+  std::int64_t state_stride;
+  int live_channels;
+  int live_states;
+};
+
+/// Calls f(i, j, element) for a thread's registers and the memory they belong to; is_live tells of memory's edges.
+template <bool Packed, class Tile, class Place, class S, class R>
+KOKKOS_FORCEINLINE_FUNCTION void load_registers(Place const& place, Matrix<S> const& from,
+                                                R (&to)[Tile::thread_states][Tile::thread_channels]) {
+  constexpr int NS = Tile::thread_states;
+  constexpr int ND = Tile::thread_channels;
+  if constexpr (!Tile::padded) {
+    if (from.channel_stride == 1 && from.live_channels >= ND) {
+      for (int i = 0; i < NS; ++i)
+        for (int j = 0; j < ND; ++j) to[i][j] = i < from.live_states ? from.data[i * from.state_stride + j] : R(0);
+      return;
+    }
+  }
+  PSSA_UNROLL
+  for (int j = 0; j < ND; ++j) {
+    int const d = place.channel(j);
+    S* const row = from.data + d * from.channel_stride;
+    if constexpr (Packed) {
+      S* const begin = row + place.first_state;
+      if (from.state_stride == 1 && d < from.live_channels && place.first_state + NS <= from.live_states &&
+          Pack<R, NS>::fits(begin)) {
+        R values[NS];
+        load_pack<NS>(const_cast<R const*>(begin), values);
+        PSSA_UNROLL
+        for (int i = 0; i < NS; ++i) to[i][j] = values[i];
+        continue;
+      }
+    }
+    PSSA_UNROLL
+    for (int i = 0; i < NS; ++i) {
+      int const n = place.state(i);
+      to[i][j] = d < from.live_channels && n < from.live_states ? row[n * from.state_stride] : R(0);
+    }
+  }
+}
+
+template <bool Packed, class Tile, class Place, class S>
+KOKKOS_FORCEINLINE_FUNCTION void store_registers(Place const& place, Matrix<S> const& to,
+                                                 S const (&from)[Tile::thread_states][Tile::thread_channels]) {
+  constexpr int NS = Tile::thread_states;
+  constexpr int ND = Tile::thread_channels;
+  if constexpr (!Tile::padded) {
+    if (to.channel_stride == 1 && to.live_channels >= ND) {
+      for (int i = 0; i < NS && i < to.live_states; ++i)
+        for (int j = 0; j < ND; ++j) to.data[i * to.state_stride + j] = from[i][j];
+      return;
+    }
+  }
+  PSSA_UNROLL
+  for (int j = 0; j < ND; ++j) {
+    int const d = place.channel(j);
+    S* const row = to.data + d * to.channel_stride;
+    if constexpr (Packed) {
+      S* const begin = row + place.first_state;
+      if (to.state_stride == 1 && d < to.live_channels && place.first_state + NS <= to.live_states &&
+          Pack<S, NS>::fits(begin)) {
+        S values[NS];
+        PSSA_UNROLL
+        for (int i = 0; i < NS; ++i) values[i] = from[i][j];
+        store_pack<NS>(begin, values);
+        continue;
+      }
+    }
+    PSSA_UNROLL
+    for (int i = 0; i < NS; ++i) {
+      int const n = place.state(i);
+      if (d < to.live_channels && n < to.live_states) row[n * to.state_stride] = from[i][j];
+    }
+  }
+}
+
+}  // namespace pssa::impl

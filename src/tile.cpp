@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// SPDX-FileCopyrightText: The pssa authors
+#include "tile.hpp"
+
+#include <pssa/impl/check.hpp>
+
+namespace pssa::impl {
+
+TileRange fitting(std::vector<TileSize> const& tiles, std::int64_t state) {
+  std::size_t first = 0;
+  while (tiles[first].states < state && tiles[first].states < tiles.back().states) ++first;
+  std::size_t last = first;
+  while (last < tiles.size() && tiles[last].states == tiles[first].states) ++last;
+  return {first, last};
+}
+
+std::size_t choose(char const* call, std::vector<TileSize> const& tiles, std::int64_t batch, std::int64_t channels,
+                   std::int64_t state, std::int64_t units, ScanOptions const& options) {
+  auto const range = fitting(tiles, state);
+  std::vector<int> compiled;
+  for (auto i = range.first; i < range.last; ++i) compiled.push_back(tiles[i].channels);
+  check::channel_tile(call, options, compiled);
+  for (auto i = range.first; i + 1 < range.last; ++i) {
+    std::int64_t const width = tiles[i].channels;
+    bool const busy = batch * ((channels + width - 1) / width) >= units && 2 * channels > width;
+    if (options.channel_tile == 0 ? busy : options.channel_tile == width) return i;
+  }
+  return range.last - 1;
+}
+
+}  // namespace pssa::impl

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// SPDX-FileCopyrightText: The pssa authors
+#pragma once
+
+#include <pssa/types.hpp>
+
+#include <cstdint>
+#include <vector>
+
+/// The tuning of every backend, as data, and the choice among it.
+namespace pssa::impl {
+
+/// How one team shares its work: Lanes neighbouring threads share a channel's states; each thread holds Channels
+/// channels x States states in registers; blocks of Steps tokens are staged in scratch. Forward, Unroll of them are unrolled;
+/// backward, all are, and the sums of Unroll tokens are held in registers.
+template <class Machine, int Lanes, int Channels, int States, int Threads, int Steps, int Unroll = Steps,
+          int Teams = 1>
+struct Tile : Machine {
+  using machine = Machine;
+  static constexpr int lanes = Lanes;
+  static constexpr int thread_channels = Channels;
+  static constexpr int thread_states = States;
+  static constexpr int threads = Threads;
+  static constexpr int steps = Steps;
+  static constexpr int unroll = Unroll;
+  static constexpr int teams = Teams;                      ///< a processor should hold at once: bounds the registers
+  static constexpr int groups = Threads / Lanes;           ///< threads that hold different channels
+  static constexpr int channels = groups * Channels;       ///< channels a team owns
+  static constexpr int states = Lanes * States;            ///< states a team holds at once: a slab
+  static constexpr int warps = Threads / Machine::warp;
+  static constexpr int warp_groups = Machine::warp / Lanes;  ///< lanes of a warp that hold different channels
+  static_assert(Machine::warp % Lanes == 0 && Threads % Machine::warp == 0 && Steps % Unroll == 0);
+};
+
+/// A host thread is a team: vector units run over the channels, and arrays live in the first-level cache.
+struct HostMachine {
+  static constexpr int warp = 1;                  ///< threads that can exchange registers
+  static constexpr int buffers = 1;               ///< blocks staged ahead of their use, plus one
+  static constexpr bool interleaved = false;      ///< a token's numbers stand together in scratch
+  static constexpr bool padded = false;           ///< loops run to compile-time bounds, over zeros where data end
+  static constexpr bool channel_major = true;     ///< the tape keeps channels contiguous, not states
+};
+
+/// CUDA: 32 threads exchange registers by shuffles.
+struct CudaMachine {
+  static constexpr int warp = 32;
+  static constexpr int buffers = 2;
+  static constexpr bool interleaved = true;
+  static constexpr bool padded = true;
+  static constexpr bool channel_major = false;
+};
+
+/// Any other device: no exchange of registers is assumed.
+struct DeviceMachine : CudaMachine {
+  static constexpr int warp = 1;
+};
+
+/// The policy of a kernel that runs Tile. Light weight: Kokkos then passes the functor as a kernel argument, where by
+/// way of constant memory, its choice above 512 bytes before 5.0, it would wait for the launch before.
+template <class ExecutionSpace, class Tile>
+using TeamPolicyOf = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<Tile::threads, Tile::teams>,
+                                        Kokkos::Experimental::WorkItemProperty::HintLightWeight_t>;
+
+/// Teams of Tile with scratch of both levels; level 1 is left alone when it is not needed.
+template <class Tile, class ExecutionSpace>
+TeamPolicyOf<ExecutionSpace, Tile> team_policy(ExecutionSpace const& exec, int league, std::size_t scratch_bytes,
+                                               std::int64_t waiting_bytes) {
+  constexpr int alignment = 16;
+  TeamPolicyOf<ExecutionSpace, Tile> policy(exec, league, Tile::threads, 1);
+  policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(scratch_bytes) + alignment));
+  if (waiting_bytes != 0) policy.set_scratch_size(1, Kokkos::PerTeam(static_cast<int>(waiting_bytes) + alignment));
+  return policy;
+}
+
+template <class... Tiles>
+struct TileList {};
+
+/// The tiles compiled for a backend: by rising states, wide tiles before narrow ones of the same states.
+template <class ExecutionSpace, class S>
+struct Tuning {
+  using Forward = TileList<Tile<DeviceMachine, 1, 1, 8, 64, 8>>;
+  using Backward = TileList<Tile<DeviceMachine, 1, 1, 8, 32, 4>>;
+  static constexpr bool channel_major = DeviceMachine::channel_major;
+  static std::int64_t units(ExecutionSpace const&) { return 1; }
+};
+
+/// Host backends. Measured: see perf_tests/RESULTS.md.
+template <class S>
+struct HostTuning {
+  using Forward = TileList<Tile<HostMachine, 1, 32, 16, 1, 16, 1>, Tile<HostMachine, 1, 8, 16, 1, 16, 1>>;
+  using Backward = TileList<Tile<HostMachine, 1, 16, 16, 1, 8, 1>, Tile<HostMachine, 1, 8, 16, 1, 8, 1>>;
+  static constexpr bool channel_major = HostMachine::channel_major;
+  /// One, so that the choice and with it the bits do not depend on the number of threads.
+  template <class ExecutionSpace>
+  static std::int64_t units(ExecutionSpace const&) {
+    return 1;
+  }
+};
+
+#ifdef KOKKOS_ENABLE_SERIAL
+template <class S>
+struct Tuning<Kokkos::Serial, S> : HostTuning<S> {};
+#endif
+#ifdef KOKKOS_ENABLE_OPENMP
+template <class S>
+struct Tuning<Kokkos::OpenMP, S> : HostTuning<S> {};
+#endif
+#ifdef KOKKOS_ENABLE_THREADS
+template <class S>
+struct Tuning<Kokkos::Threads, S> : HostTuning<S> {};
+#endif
+
+#ifdef KOKKOS_ENABLE_CUDA
+template <int Lanes, int Channels, int States, int Threads, int Steps, int Unroll = Steps, int Teams = 1>
+using CudaTile = Tile<CudaMachine, Lanes, Channels, States, Threads, Steps, Unroll, Teams>;
+
+template <>
+struct Tuning<Kokkos::Cuda, float> {
+  using Forward = TileList<CudaTile<1, 1, 1, 128, 8>, CudaTile<1, 1, 4, 128, 8>, CudaTile<1, 1, 8, 128, 8>,
+                           CudaTile<2, 1, 8, 128, 16>, CudaTile<2, 1, 8, 32, 16>, CudaTile<4, 1, 8, 128, 16>,
+                           CudaTile<8, 4, 8, 128, 8, 4>, CudaTile<16, 4, 8, 128, 8, 4>, CudaTile<32, 4, 8, 128, 8, 4>>;
+  using Backward = TileList<CudaTile<1, 1, 1, 128, 8>, CudaTile<1, 1, 4, 128, 8>, CudaTile<2, 2, 4, 128, 8, 4>,
+                            CudaTile<4, 2, 4, 128, 8, 4>, CudaTile<4, 2, 4, 32, 8, 4>, CudaTile<8, 2, 4, 128, 8, 4>,
+                            CudaTile<16, 4, 4, 128, 4, 1>, CudaTile<32, 4, 4, 128, 4, 1>>;
+  static constexpr bool channel_major = CudaMachine::channel_major;
+  static std::int64_t units(Kokkos::Cuda const& exec) { return exec.cuda_device_prop().multiProcessorCount; }
+};
+
+template <>
+struct Tuning<Kokkos::Cuda, double> {
+  using Forward = TileList<CudaTile<1, 1, 1, 128, 4>, CudaTile<1, 1, 4, 128, 4>, CudaTile<2, 1, 4, 128, 8>,
+                           CudaTile<4, 1, 4, 128, 8>, CudaTile<4, 1, 4, 32, 8>, CudaTile<8, 1, 4, 128, 8>,
+                           CudaTile<16, 2, 4, 128, 8, 4>, CudaTile<32, 2, 4, 128, 8, 4>>;
+  using Backward = TileList<CudaTile<1, 1, 1, 128, 4>, CudaTile<1, 1, 4, 128, 4>, CudaTile<2, 2, 4, 128, 4>,
+                            CudaTile<4, 2, 4, 128, 4>, CudaTile<4, 2, 4, 32, 4>, CudaTile<8, 2, 4, 128, 4>,
+                            CudaTile<16, 2, 4, 128, 4>, CudaTile<32, 2, 4, 64, 4>>;
+  static constexpr bool channel_major = CudaMachine::channel_major;
+  static std::int64_t units(Kokkos::Cuda const& exec) { return exec.cuda_device_prop().multiProcessorCount; }
+};
+#endif
+
+/// What the choice needs to know of a compiled tile.
+struct TileSize {
+  int states;
+  int channels;
+  int steps;
+};
+
+template <class... Tiles>
+std::vector<TileSize> sizes_of(TileList<Tiles...>) {
+  return {{Tiles::states, Tiles::channels, Tiles::steps}...};
+}
+
+/// True for the tiles with the most states of a list: those that a larger state takes turns in.
+template <class Mine, class... Tiles>
+constexpr bool is_largest(TileList<Tiles...>) {
+  return ((Tiles::states <= Mine::states) && ...);
+}
+
+/// The range [first, last) of the tiles with the fewest states that hold a state of the given size, else with the most.
+struct TileRange {
+  std::size_t first;
+  std::size_t last;
+};
+
+TileRange fitting(std::vector<TileSize> const& tiles, std::int64_t state);
+
+/// The index of the tile to run: the widest that leaves no processor idle and is more than half full, or the one asked
+/// for. Throws Error for an options.channel_tile that is not compiled.
+std::size_t choose(char const* call, std::vector<TileSize> const& tiles, std::int64_t batch, std::int64_t channels,
+                   std::int64_t state, std::int64_t units, ScanOptions const& options);
+
+/// Calls f with a value of the index-th type of the list.
+template <class... Tiles, class F>
+void visit(TileList<Tiles...>, std::size_t index, F const& f) {
+  std::size_t position = 0;
+  ((position++ == index ? f(Tiles{}) : void()), ...);
+}
+
+}  // namespace pssa::impl
