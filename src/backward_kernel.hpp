@@ -108,8 +108,13 @@ struct BackwardKernel {
     S* scratch;
     [[maybe_unused]] S* waiting = nullptr;
 
-    Fetch<T, steps, Tile::channels, Tile::threads> x, delta, dy;
-    Fetch<T, steps, Tile::states, Tile::threads> b, c;
+    using ChannelFetch = Fetch<T, steps, Tile::channels, Tile::threads>;
+    using StateFetch = Fetch<T, steps, Tile::states, Tile::threads>;
+    Rows<T const> x_rows, delta_rows, dy_rows, b_rows, c_rows;
+    Rows<T> dx_rows, ddelta_rows;
+    ChannelFetch x, delta, dy;
+    StateFetch b, c;
+    int span_entries;  ///< tape entries a span
     Registers A2, carry, dA, start;
 
     KOKKOS_FORCEINLINE_FUNCTION Walk(BackwardKernel const& kernel, Team const& member, Segment const& mine)
@@ -125,7 +130,15 @@ struct BackwardKernel {
           live_channels(static_cast<int>(
               Kokkos::min(std::int64_t(Tile::channels), kernel.sizes.channels - mine.tile * Tile::channels))),
           slabs(Waits ? static_cast<int>((kernel.sizes.state + Tile::states - 1) / Tile::states) : 1),
-          scratch(in_scratch<S>(member.team_scratch(0).get_shmem_aligned(std::size_t{scratch_bytes}, 16))) {
+          scratch(in_scratch<S>(member.team_scratch(0).get_shmem_aligned(std::size_t{scratch_bytes}, 16))),
+          x_rows(channel_rows(kernel.x)),
+          delta_rows(channel_rows(kernel.delta)),
+          dy_rows(channel_rows(kernel.dy)),
+          b_rows(state_rows(kernel.b)),
+          c_rows(state_rows(kernel.c)),
+          dx_rows(channel_rows(kernel.dx)),
+          ddelta_rows(channel_rows(kernel.ddelta)),
+          span_entries(span == steps && steps % kernel.interval == 0 ? steps / static_cast<int>(kernel.interval) : 1) {
       if constexpr (Waits) {
         std::int64_t const tiles = (slabs == 1 ? 0 : 2 * slabs) + slabs * ((std::int64_t(span) + steps - 1) / steps - 1);
         if (tiles > 0)
@@ -211,7 +224,7 @@ struct BackwardKernel {
     KOKKOS_FORCEINLINE_FUNCTION void load_start(Item const& item) {
       if (item.block == 0)
         load_registers<false, Tile>(
-            place, matrix(k.tape, item.slab, segment.batch, std::int64_t(item.span) * span / k.interval), start);
+            place, matrix(k.tape, item.slab, segment.batch, std::int64_t(item.span) * span_entries), start);
       else
         resume(replayed(item.block, item.slab), start);
     }
@@ -241,22 +254,30 @@ struct BackwardKernel {
       wait(2 * slab + 1, dA);
     }
 
+    template <class R>
+    KOKKOS_FORCEINLINE_FUNCTION Rows<R> channel_rows(Tensor<R, 3> const& tensor) const {
+      if (tensor.absent()) return {nullptr, 0, 0, false};
+      return Rows<R>::template make<ChannelFetch::Mine::width>(&tensor(segment.batch, segment.begin, first_channel),
+                                                               tensor.stride[1], tensor.stride[2]);
+    }
+    KOKKOS_FORCEINLINE_FUNCTION Rows<T const> state_rows(Tensor<T const, 3> const& tensor) const {
+      return Rows<T const>::template make<StateFetch::Mine::width>(&tensor(segment.batch, segment.begin, 0),
+                                                                   tensor.stride[1], tensor.stride[2]);
+    }
+
     /// An item's b and c, and the block's x, delta and dy, which its later slabs find staged.
     KOKKOS_FORCEINLINE_FUNCTION void fetch(Item const& item) { fetch(item, item.slab == 0); }
     KOKKOS_FORCEINLINE_FUNCTION void fetch(Item const& item, bool with_channels) {
-      std::int64_t const t = begin(item);
+      std::int64_t const t = begin(item) - segment.begin;
       int const rows = live_steps(item);
       std::int64_t const n = std::int64_t(item.slab) * Tile::states;
       if (with_channels) {
-        auto const load = [&](auto& to, auto const& from) {
-          to.load(rank, &from(segment.batch, t, first_channel), from.stride[1], from.stride[2], rows, live_channels);
-        };
-        load(x, k.x);
-        load(delta, k.delta);
-        load(dy, k.dy);
+        x.load(rank, x_rows, t, 0, rows, live_channels);
+        delta.load(rank, delta_rows, t, 0, rows, live_channels);
+        dy.load(rank, dy_rows, t, 0, rows, live_channels);
       }
-      b.load(rank, &k.b(segment.batch, t, n), k.b.stride[1], k.b.stride[2], rows, live_states(item.slab));
-      c.load(rank, &k.c(segment.batch, t, n), k.c.stride[1], k.c.stride[2], rows, live_states(item.slab));
+      b.load(rank, b_rows, t, n, rows, live_states(item.slab));
+      c.load(rank, c_rows, t, n, rows, live_states(item.slab));
     }
 
     KOKKOS_FORCEINLINE_FUNCTION void stage(Item const& item) const { stage(item.slab == 0); }
@@ -424,33 +445,37 @@ struct BackwardKernel {
     }
 
     KOKKOS_FORCEINLINE_FUNCTION void write(Item const& item) const {
-      std::int64_t const t = begin(item);
+      std::int64_t const t = begin(item) - segment.begin;
       int const rows = live_steps(item);
       if (!k.token_parts.absent()) {
-        for (int which = 0; which < 2; ++which)
-          write_block<S, steps, Tile::states, Tile::threads>(
-              rank,
-              &k.token_parts(segment.tile, segment.batch, t, which, std::int64_t(item.slab) * Tile::states),
-              k.token_parts.stride[2], 1, rows, live_states(item.slab), [&](int row, int column, auto& values) {
+        constexpr int width = Deal<steps, Tile::states, Tile::threads, sizeof(S)>::width;
+        for (int which = 0; which < 2; ++which) {
+          auto const to = Rows<S>::template make<width>(
+              &k.token_parts(segment.tile, segment.batch, segment.begin, which, 0), k.token_parts.stride[2], 1);
+          write_block<steps, Tile::states, Tile::threads>(
+              rank, to, t, std::int64_t(item.slab) * Tile::states, rows, live_states(item.slab),
+              [&](int row, int column, auto& values) {
                 parts(0, which).take(row, column, values);
                 PSSA_UNROLL
                 for (int warp = 1; warp < Tile::warps; ++warp) {
-                  std::remove_reference_t<decltype(values)> more;
+                  S more[width];
                   parts(warp, which).take(row, column, more);
-                  for (std::size_t i = 0; i < std::size(more); ++i) values[i] += more[i];
+                  PSSA_UNROLL
+                  for (int i = 0; i < width; ++i) values[i] += more[i];
                 }
               });
+        }
       }
       if (item.slab + 1 < slabs) return;
-      auto const write_tokens = [&](auto const& to, int which) {
-        if (to.absent()) return;
+      auto const write_channels = [&](Rows<T> const& to, int which) {
+        if (to.data == nullptr) return;
         auto const result = results(which);
-        write_block<T, steps, Tile::channels, Tile::threads>(
-            rank, &to(segment.batch, t, first_channel), to.stride[1], to.stride[2], rows, live_channels,
+        write_block<steps, Tile::channels, Tile::threads>(
+            rank, to, t, 0, rows, live_channels,
             [&](int row, int column, auto& values) { result.take(row, column, values); });
       };
-      write_tokens(k.dx, 0);
-      write_tokens(k.ddelta, 1);
+      write_channels(dx_rows, 0);
+      write_channels(ddelta_rows, 1);
     }
 
     KOKKOS_FORCEINLINE_FUNCTION void run() {

@@ -6,15 +6,15 @@
 
 #include <cstdint>
 
-/// Blocks of Rows tokens x Columns channels or states, on their way from memory to a team's scratch and back.
+/// Blocks of RowCount tokens x Columns channels or states, on their way from memory to a team's scratch and back.
 namespace pssa::impl {
 
 /// A block dealt to Threads threads in packs of neighbouring columns, as wide as one access to elements of Size bytes.
-template <int Rows, int Columns, int Threads, int Size>
+template <int RowCount, int Columns, int Threads, int Size>
 struct Deal {
   static constexpr int widest = Threads == 1 ? Columns : 16 / Size;
   static constexpr int width = Columns % widest == 0 ? widest : 1;
-  static constexpr int packs = Rows * Columns / width;
+  static constexpr int packs = RowCount * Columns / width;
   static constexpr int slots = (packs + Threads - 1) / Threads;  ///< packs of one thread
 
   /// Calls f(slot, row, first column) for the packs of thread rank.
@@ -28,63 +28,81 @@ struct Deal {
   }
 };
 
+/// The tokens of one sequence in memory, from a first channel or state on: what a block is read from or written to.
+template <class T>
+struct Rows {
+  T* data;  ///< at token 0
+  std::int64_t row_stride;
+  std::int64_t column_stride;
+  bool wide;  ///< whether packs may be accessed whole
+
+  /// width: of the packs.
+  template <int width>
+  KOKKOS_FORCEINLINE_FUNCTION static Rows make(T* data, std::int64_t row_stride, std::int64_t column_stride) {
+    using Wide = Pack<std::remove_const_t<T>, width>;
+    return {data, row_stride, column_stride,
+            column_stride == 1 && Wide::fits(data) && Wide::fits(data + row_stride)};
+  }
+};
+
 /// A thread's share of a block in registers, loaded ahead of its use. Beyond the live rows and columns it is 0, which
 /// every kernel's arithmetic passes through: a decay of 1 and no input.
-template <class T, int Rows, int Columns, int Threads>
+template <class T, int RowCount, int Columns, int Threads>
 struct Fetch {
-  using Mine = Deal<Rows, Columns, Threads, static_cast<int>(sizeof(T))>;
+  using Mine = Deal<RowCount, Columns, Threads, static_cast<int>(sizeof(T))>;
   T value[Mine::slots][Mine::width];
 
-  KOKKOS_FORCEINLINE_FUNCTION void load(int rank, T const* from, std::int64_t row_stride, std::int64_t column_stride,
+  /// Loads the block at token t, column n.
+  KOKKOS_FORCEINLINE_FUNCTION void load(int rank, Rows<T const> const& rows, std::int64_t t, std::int64_t n,
                                         int live_rows, int live_columns) {
-    using Wide = Pack<T, Mine::width>;
-    if (live_rows >= Rows && live_columns >= Columns && column_stride == 1 && Wide::fits(from) &&
-        Wide::fits(from + row_stride))
+    T const* const from = rows.data + t * rows.row_stride + n * rows.column_stride;
+    if (rows.wide && live_rows >= RowCount && live_columns >= Columns)
       Mine::each(rank, [&](int slot, int row, int column) {
-        load_pack<Mine::width>(from + row * row_stride + column, value[slot]);
+        load_pack<Mine::width>(from + row * rows.row_stride + column, value[slot]);
       });
     else
       Mine::each(rank, [&](int slot, int row, int column) {
         PSSA_UNROLL
         for (int k = 0; k < Mine::width; ++k)
           value[slot][k] = row < live_rows && column + k < live_columns
-                               ? from[row * row_stride + (column + k) * column_stride]
+                               ? from[row * rows.row_stride + (column + k) * rows.column_stride]
                                : T(0);
       });
   }
 };
 
-/// Writes to a block in memory, rows and columns that are live, what f(row, column, values) puts into values.
-template <class T, int Rows, int Columns, int Threads, class F>
-KOKKOS_FORCEINLINE_FUNCTION void write_block(int rank, T* to, std::int64_t row_stride, std::int64_t column_stride,
+/// Writes to the block at token t, column n, where rows and columns are live, what f(row, column, values) puts into
+/// values.
+template <int RowCount, int Columns, int Threads, class T, class F>
+KOKKOS_FORCEINLINE_FUNCTION void write_block(int rank, Rows<T> const& rows, std::int64_t t, std::int64_t n,
                                              int live_rows, int live_columns, F const& f) {
-  using Mine = Deal<Rows, Columns, Threads, static_cast<int>(sizeof(T))>;
-  using Wide = Pack<T, Mine::width>;
-  bool const wide = live_columns >= Columns && column_stride == 1 && Wide::fits(to) && Wide::fits(to + row_stride);
+  using Mine = Deal<RowCount, Columns, Threads, static_cast<int>(sizeof(T))>;
+  T* const to = rows.data + t * rows.row_stride + n * rows.column_stride;
+  bool const wide = rows.wide && live_columns >= Columns;
   Mine::each(rank, [&](int, int row, int column) {
     if (row >= live_rows) return;
     T values[Mine::width];
     f(row, column, values);
     if (wide) {
-      store_pack<Mine::width>(to + row * row_stride + column, values);
+      store_pack<Mine::width>(to + row * rows.row_stride + column, values);
     } else {
       PSSA_UNROLL
       for (int k = 0; k < Mine::width; ++k)
-        if (column + k < live_columns) to[row * row_stride + (column + k) * column_stride] = values[k];
+        if (column + k < live_columns) to[row * rows.row_stride + (column + k) * rows.column_stride] = values[k];
     }
   });
 }
 
-/// Rows x Columns records of Fields numbers in scratch: interleaved for one wide access by a thread that takes all
+/// RowCount x Columns records of Fields numbers in scratch: interleaved for one wide access by a thread that takes all
 /// fields, or field by field for a loop over columns.
-template <class S, int Rows, int Columns, int Fields, bool Interleaved>
+template <class S, int RowCount, int Columns, int Fields, bool Interleaved>
 struct Records {
-  static constexpr int size = Rows * Columns * Fields;
+  static constexpr int size = RowCount * Columns * Fields;
   S* data;
 
   KOKKOS_FORCEINLINE_FUNCTION S& at(int row, int column, int field) const {
     return Interleaved ? data[(row * Columns + column) * Fields + field]
-                       : data[(field * Rows + row) * Columns + column];
+                       : data[(field * RowCount + row) * Columns + column];
   }
   template <int Taken>
   KOKKOS_FORCEINLINE_FUNCTION void load(int row, int column, S (&to)[Taken]) const {
@@ -120,10 +138,10 @@ struct Records {
 };
 
 /// Puts fetched rows of b or c into scratch.
-template <class T, int Rows, int Columns, int Threads, class S, bool Interleaved>
-KOKKOS_FORCEINLINE_FUNCTION void stage_vectors(Fetch<T, Rows, Columns, Threads> const& from,
-                                               Records<S, Rows, Columns, 1, Interleaved> const& to, int rank) {
-  using Mine = typename Fetch<T, Rows, Columns, Threads>::Mine;
+template <class T, int RowCount, int Columns, int Threads, class S, bool Interleaved>
+KOKKOS_FORCEINLINE_FUNCTION void stage_vectors(Fetch<T, RowCount, Columns, Threads> const& from,
+                                               Records<S, RowCount, Columns, 1, Interleaved> const& to, int rank) {
+  using Mine = typename Fetch<T, RowCount, Columns, Threads>::Mine;
   Mine::each(rank, [&](int slot, int row, int column) {
     S values[Mine::width];
     PSSA_UNROLL

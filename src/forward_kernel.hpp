@@ -76,8 +76,15 @@ struct ForwardKernel {
     S* scratch;
     [[maybe_unused]] S* waiting = nullptr;
 
-    Fetch<T, steps, Tile::channels, Tile::threads> x, delta;
-    Fetch<T, steps, Tile::states, Tile::threads> b, c;
+    using ChannelFetch = Fetch<T, steps, Tile::channels, Tile::threads>;
+    using StateFetch = Fetch<T, steps, Tile::states, Tile::threads>;
+    Rows<T const> x_rows, delta_rows, b_rows, c_rows;
+    Rows<T> y_rows;
+    ChannelFetch x, delta;
+    StateFetch b, c;
+    std::uint32_t kept = 0;          ///< the tokens of a block before which the state goes to the tape
+    std::int64_t kept_entries = 0;   ///< tape entries before the block's first
+    std::int64_t next_kept = 0;      ///< from the block's first token
     S A2[NS][ND];
     S h[NS][ND];
 
@@ -91,7 +98,12 @@ struct ForwardKernel {
           live_channels(static_cast<int>(
               Kokkos::min(std::int64_t(Tile::channels), kernel.sizes.channels - mine.tile * Tile::channels))),
           slabs(Slabs ? static_cast<int>((kernel.sizes.state + Tile::states - 1) / Tile::states) : 1),
-          scratch(in_scratch<S>(member.team_scratch(0).get_shmem_aligned(std::size_t{scratch_bytes}, 16))) {
+          scratch(in_scratch<S>(member.team_scratch(0).get_shmem_aligned(std::size_t{scratch_bytes}, 16))),
+          x_rows(channel_rows(kernel.x)),
+          delta_rows(channel_rows(kernel.delta)),
+          b_rows(state_rows(kernel.b)),
+          c_rows(state_rows(kernel.c)),
+          y_rows(channel_rows(kernel.y)) {
       if constexpr (Slabs)
         waiting = static_cast<S*>(member.team_scratch(1).get_shmem_aligned(
             static_cast<std::size_t>(slabs) * Tile::states * Tile::channels * sizeof(S), 16));
@@ -123,17 +135,26 @@ struct ForwardKernel {
               tensor.stride[axis + 1], live_channels, live_states(slab)};
     }
 
+    template <class R>
+    KOKKOS_FORCEINLINE_FUNCTION Rows<R> channel_rows(Tensor<R, 3> const& tensor) const {
+      return Rows<R>::template make<ChannelFetch::Mine::width>(&tensor(segment.batch, segment.begin, first_channel),
+                                                               tensor.stride[1], tensor.stride[2]);
+    }
+    KOKKOS_FORCEINLINE_FUNCTION Rows<T const> state_rows(Tensor<T const, 3> const& tensor) const {
+      return Rows<T const>::template make<StateFetch::Mine::width>(&tensor(segment.batch, segment.begin, 0),
+                                                                   tensor.stride[1], tensor.stride[2]);
+    }
+
     KOKKOS_FORCEINLINE_FUNCTION void fetch(int block, int slab) {
-      std::int64_t const t = segment.begin + std::int64_t(block) * steps;
+      std::int64_t const t = std::int64_t(block) * steps;
       int const rows = live_steps(block);
       if (slab == 0) {
-        x.load(rank, &k.x(segment.batch, t, first_channel), k.x.stride[1], k.x.stride[2], rows, live_channels);
-        delta.load(rank, &k.delta(segment.batch, t, first_channel), k.delta.stride[1], k.delta.stride[2], rows,
-                   live_channels);
+        x.load(rank, x_rows, t, 0, rows, live_channels);
+        delta.load(rank, delta_rows, t, 0, rows, live_channels);
       }
       std::int64_t const n = std::int64_t(slab) * Tile::states;
-      b.load(rank, &k.b(segment.batch, t, n), k.b.stride[1], k.b.stride[2], rows, live_states(slab));
-      c.load(rank, &k.c(segment.batch, t, n), k.c.stride[1], k.c.stride[2], rows, live_states(slab));
+      b.load(rank, b_rows, t, n, rows, live_states(slab));
+      c.load(rank, c_rows, t, n, rows, live_states(slab));
     }
 
     KOKKOS_FORCEINLINE_FUNCTION void stage(int block, int slab, int item) const {
@@ -179,9 +200,22 @@ struct ForwardKernel {
       return waiting[((slab * NS + i) * ND + j) * Tile::threads + rank];
     }
 
-    /// The state before token t goes to the tape when t is a multiple of the interval.
-    KOKKOS_FORCEINLINE_FUNCTION void keep(int slab, std::int64_t t) const {
-      store_registers<true, Tile>(place, matrix(k.tape, slab, segment.batch, t / k.interval), h);
+    KOKKOS_FORCEINLINE_FUNCTION void keep(int slab, std::int64_t entry) const {
+      store_registers<true, Tile>(place, matrix(k.tape, slab, segment.batch, entry), h);
+    }
+
+    /// Finds the tokens of the next block before which the state is kept.
+    KOKKOS_FORCEINLINE_FUNCTION void find_kept(int live) {
+      if (k.tape.absent()) return;
+      kept_entries += Kokkos::popcount(kept);
+      kept = 0;
+      for (; next_kept < live; next_kept += k.interval) kept |= std::uint32_t{1} << next_kept;
+      next_kept -= steps;
+    }
+
+    /// The tape entry of token t of the block.
+    KOKKOS_FORCEINLINE_FUNCTION std::int64_t entry(int t) const {
+      return kept_entries + Kokkos::popcount(kept & ((std::uint32_t{1} << t) - 1));
     }
 
     /// One token, all registers: this thread's part of y.
@@ -210,20 +244,15 @@ struct ForwardKernel {
       auto const token_b = vectors(item, 0);
       auto const token_c = vectors(item, 1);
       auto const result = results(block);
-      std::int64_t const begin = segment.begin + std::int64_t(block) * steps;
       int const live = live_steps(block);
       int const states = live_states(slab);
+      if (slab == 0) find_kept(live);
       auto const put = [&](int t, typename OverStates::template Single<S> const& sums) {
         sums.each(place.lane, [&](int j, S sum) {
           S& y = result.at(t, place.first_channel + j, 0);
           y = !Slabs || slab == 0 ? sum : y + sum;
         });
       };
-      // The tokens of this block before which the state is kept.
-      std::uint32_t kept = 0;
-      if (!k.tape.absent())
-        for (std::int64_t t = (begin + k.interval - 1) / k.interval * k.interval; t < begin + live; t += k.interval)
-          kept |= std::uint32_t{1} << (t - begin);
       // Unrolled code asks for a kept state at every stride-th token only; intervals that need others take the loop.
       constexpr int stride = Tile::unroll < 8 ? Tile::unroll : 8;
       for (int t0 = 0; t0 < live; t0 += Tile::unroll) {
@@ -234,7 +263,7 @@ struct ForwardKernel {
           S ys[Tile::unroll][ND];
           PSSA_UNROLL
           for (int u = 0; u < Tile::unroll; ++u) {
-            if (u % stride == 0 && (asked >> u & 1)) keep(slab, begin + t0 + u);
+            if (u % stride == 0 && (asked >> u & 1)) keep(slab, entry(t0 + u));
             step(t0 + u, token, token_b, token_c, states, ys[u]);
           }
           PSSA_UNROLL
@@ -242,7 +271,7 @@ struct ForwardKernel {
         } else {
           for (int u = 0; u < Tile::unroll; ++u) {
             S ys[ND];
-            if (asked >> u & 1) keep(slab, begin + t0 + u);
+            if (asked >> u & 1) keep(slab, entry(t0 + u));
             step(t0 + u, token, token_b, token_c, states, ys);
             put(t0 + u, ys);
           }
@@ -259,14 +288,13 @@ struct ForwardKernel {
 
     KOKKOS_FORCEINLINE_FUNCTION void write(int block) const {
       auto const result = results(block);
-      std::int64_t const t = segment.begin + std::int64_t(block) * steps;
-      write_block<T, steps, Tile::channels, Tile::threads>(
-          rank, &k.y(segment.batch, t, first_channel), k.y.stride[1], k.y.stride[2], live_steps(block), live_channels,
+      write_block<steps, Tile::channels, Tile::threads>(
+          rank, y_rows, std::int64_t(block) * steps, 0, live_steps(block), live_channels,
           [&](int row, int column, auto& values) { result.take(row, column, values); });
     }
 
     KOKKOS_FORCEINLINE_FUNCTION void save(int slab) {
-      if (!k.tape.absent() && segment.end % k.interval == 0) keep(slab, segment.end);
+      if (!k.tape.absent() && segment.end % k.interval == 0) keep(slab, segment.end / k.interval);
       if (!k.hT.absent()) store_registers<true, Tile>(place, matrix(k.hT, slab, segment.batch), h);
     }
 
