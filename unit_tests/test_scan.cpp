@@ -32,8 +32,8 @@ struct Tensors {
   V2<S, Memory> A, dA;
 
   explicit Tensors(Sizes const& n) {
-    auto const token = [&](char const* name, int last) { return V3<T, Memory>(name, n.batch, n.length, last); };
-    auto const state = [&](char const* name) { return V3<S, Memory>(name, n.batch, n.channels, n.state); };
+    auto const token = [&](std::string const& name, int last) { return V3<T, Memory>(name, n.batch, n.length, last); };
+    auto const state = [&](std::string const& name) { return V3<S, Memory>(name, n.batch, n.channels, n.state); };
     x = token("x", n.channels), delta = token("delta", n.channels), dy = token("dy", n.channels);
     y = token("y", n.channels), dx = token("dx", n.channels), ddelta = token("ddelta", n.channels);
     b = token("b", n.state), c = token("c", n.state), db = token("db", n.state), dc = token("dc", n.state);
