@@ -111,9 +111,9 @@ void single(benchmark::State& state, Operation operation, Shape const& shape) {
   ColdCache<ExecutionSpace> const cold(exec);
   Timer<ExecutionSpace> timer;
   with_call<T>(operation, exec, shape, [&](auto const& call) {
-    report<T, ExecutionSpace>(state, operation, shape, sorted_samples([&] {
-                                return timer.seconds(exec, [&] { cold(exec); }, call);
-                              }));
+    auto const prepare = [&] { cold(exec); };
+    report<T, ExecutionSpace>(state, operation, shape,
+                              sorted_samples([&] { return timer.seconds(exec, prepare, call); }));
   });
 }
 
@@ -126,10 +126,11 @@ void graph(benchmark::State& state, Operation operation, Shape const& shape) {
   Timer<ExecutionSpace> timer;
   with_call<T>(operation, exec, shape, [&](auto const& call) {
     Recording<ExecutionSpace, std::decay_t<decltype(call)>> const recording(exec, copies, call);
-    recording.replay();
-    report<T, ExecutionSpace>(state, operation, shape, sorted_samples([&] {
-                                return timer.seconds(exec, [] {}, [&] { recording.replay(); }) / copies;
-                              }));
+    auto const nothing = [] {};
+    auto const replay = [&] { recording.replay(); };
+    replay();
+    report<T, ExecutionSpace>(state, operation, shape,
+                              sorted_samples([&] { return timer.seconds(exec, nothing, replay) / copies; }));
   });
 }
 

@@ -116,8 +116,9 @@ void compare(Sizes const& n, int interval, double decay) {
   pssa::scan(space, t.in(), t.out(), tape, {interval, 0});
   pssa::scan_backward(space, t.in(), t.cotangents(), tape, t.gradients());
   space.fence();
-  // A state's error is a sum of roundings that the decay forgets: below a few times the length of its memory, here taken
-  // as 16 of sqrt(length) each, plus the summation over the state or the channels and the base-2 argument.
+  // Rounding errors of random sign grow with the square root of their number: over the tokens, and over the states or
+  // channels that a result adds. The factor 2 and the 16 for single steps are allowances, not derived; the error is taken
+  // against the whole tensor's largest value, so a small channel's own digits are not judged here.
   double const terms = 16 + 2 * std::sqrt(static_cast<double>(n.length)) +
                        2 * std::sqrt(static_cast<double>(std::max(n.state, n.channels)));
   double const bound = terms * (roundoff<pssa::state_type<T>>() + (sizeof(T) < 4 ? roundoff<T>() / 8 : 0));
