@@ -84,7 +84,7 @@ struct Tuning {
   static std::int64_t units(ExecutionSpace const&) { return 1; }
 };
 
-/// Host backends. First choices after the reasoning above; no sweep of tiles has been measured.
+/// Host backends. First choices: no sweep of tiles has been measured.
 template <class S>
 struct HostTuning {
   using Forward = TileList<Tile<HostMachine, 1, 32, 16, 1, 16, 1>, Tile<HostMachine, 1, 8, 16, 1, 16, 1>>;
