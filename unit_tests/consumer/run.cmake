@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# SPDX-FileCopyrightText: The pssa authors
+#
+# Builds and runs the consumer from nothing.
+#   cmake -D work=DIR -D cache=FILE -D source=CONSUMER_DIR -D config=TYPE
+#         (-D build=PSSA_BUILD_DIR against its install | -D pssa=PSSA_SOURCE_DIR as a part of it) -P run.cmake
+function(run)
+  execute_process(COMMAND ${ARGV} COMMAND_ECHO STDOUT RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    list(JOIN ARGV " " line)
+    message(FATAL_ERROR "exit status ${status}: ${line}")
+  endif()
+endfunction()
+
+file(REMOVE_RECURSE "${work}")
+if(build)
+  # Moved after installing: nothing in the package may name the place that it was installed to.
+  run("${CMAKE_COMMAND}" --install "${build}" --config "${config}" --prefix "${work}/installed")
+  file(RENAME "${work}/installed" "${work}/moved")
+  file(GLOB_RECURSE files "${work}/moved/*.cmake")
+  foreach(file IN LISTS files)
+    file(STRINGS "${file}" lines REGEX "${work}|${build}")
+    if(lines)
+      message(FATAL_ERROR "${file} names the place of its build or install: ${lines}")
+    endif()
+  endforeach()
+  set(where -D "CMAKE_PREFIX_PATH=${work}/moved")
+else()
+  set(where -D "PSSA_SOURCE_DIR=${pssa}")
+endif()
+
+run("${CMAKE_COMMAND}" -S "${source}" -B "${work}/build" -C "${cache}" ${where} --no-warn-unused-cli)
+run("${CMAKE_COMMAND}" --build "${work}/build" --config "${config}" --parallel 2)
+find_program(consumer consumer PATHS "${work}/build" "${work}/build/${config}" NO_DEFAULT_PATH REQUIRED)
+run("${consumer}")
