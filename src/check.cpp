@@ -243,8 +243,8 @@ void tape(char const* call, Sizes const& sizes, Sizes const& recorded, int recor
 void every_state(char const* call, int recorded_interval) {
   if (recorded_interval == 0) fail(call, "the tape is empty, expected one that pssa::scan has filled");
   if (recorded_interval != 1)
-    fail(call, "the tape keeps every " + std::to_string(recorded_interval) +
-                   "th state, expected a forward pass with options.checkpoint_interval = 1");
+    fail(call, "the tape has checkpoint interval " + std::to_string(recorded_interval) +
+                   ", expected a forward pass with options.checkpoint_interval = 1");
 }
 
 void channel_tile(char const* call, ScanOptions const& options, std::vector<int> const& compiled) {

@@ -1,256 +1,298 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SPDX-FileCopyrightText: The pssa authors
-#include <pssa/pssa.hpp>
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <limits>
-#include <random>
+#include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "inputs.hpp"
+#include "near.hpp"
+#include "session.hpp"
+
+namespace pssa::tests {
 namespace {
 
-struct Sizes {
-  int batch, length, channels, state;
-};
+class Scan : public EverySetup {};
+PSSA_EVERY_SETUP(Scan);
 
-template <class T, class Memory>
-using V3 = Kokkos::View<T***, Kokkos::LayoutRight, Memory>;
-template <class T, class Memory>
-using V2 = Kokkos::View<T**, Kokkos::LayoutRight, Memory>;
-using Host = Kokkos::HostSpace;
+std::string text(Sizes const& sizes) {
+  return "batch " + std::to_string(sizes.batch) + ", length " + std::to_string(sizes.length) + ", channels " +
+         std::to_string(sizes.channels) + ", state " + std::to_string(sizes.state);
+}
 
-/// The tensors of one scan, results NaN until written.
-template <class T, class Memory>
-struct Tensors {
-  using S = pssa::state_type<T>;
-  V3<T, Memory> x, delta, b, c, dy, y, dx, ddelta, db, dc;
-  V3<S, Memory> h0, dhT, hT, dh0;
-  V2<S, Memory> A, dA;
+/// Compares y and hT with the reference.
+void expect_outputs(Setup const& setup, Session& session, Tensors const& given, Sizes const& sizes, double decay) {
+  auto const expected = reference(given, sizes);
+  for (auto const& name : tools::output_names)
+    EXPECT_TRUE(near(name, session.get(name), expected.at(name), tolerance(setup, name, sizes, decay)));
+}
 
-  explicit Tensors(Sizes const& n) {
-    auto const token = [&](std::string const& name, int last) { return V3<T, Memory>(name, n.batch, n.length, last); };
-    auto const state = [&](std::string const& name) { return V3<S, Memory>(name, n.batch, n.channels, n.state); };
-    x = token("x", n.channels), delta = token("delta", n.channels), dy = token("dy", n.channels);
-    y = token("y", n.channels), dx = token("dx", n.channels), ddelta = token("ddelta", n.channels);
-    b = token("b", n.state), c = token("c", n.state), db = token("db", n.state), dc = token("dc", n.state);
-    h0 = state("h0"), dhT = state("dhT"), hT = state("hT"), dh0 = state("dh0");
-    A = V2<S, Memory>("A", n.channels, n.state), dA = V2<S, Memory>("dA", n.channels, n.state);
-    T const nan = static_cast<T>(std::numeric_limits<float>::quiet_NaN());
-    S const state_nan = std::numeric_limits<S>::quiet_NaN();
-    for (auto const& view : {y, dx, ddelta, db, dc}) Kokkos::deep_copy(view, nan);
-    for (auto const& view : {hT, dh0}) Kokkos::deep_copy(view, state_nan);
-    Kokkos::deep_copy(dA, state_nan);
+/// One call at these sizes, at each decay.
+void expect_right(Setup const& setup, Sizes const& sizes, Options const& options = {}) {
+  for (double const decay : decays) {
+    SCOPED_TRACE(text(sizes) + ", decay " + std::to_string(decay));
+    auto const session = setup.make();
+    auto given = setup.rounded(make_inputs(sizes, decay));
+    for (auto const& name : tools::cotangent_names) given.erase(name);
+    place_forward(*session, given, sizes);
+    session->forward(options);
+    expect_outputs(setup, *session, given, sizes, decay);
   }
-
-  pssa::ScanInputs<T, Memory> in() const { return {x, delta, b, c, A, h0}; }
-  pssa::ScanOutputs<T, Memory> out() const { return {y, hT}; }
-  pssa::ScanCotangents<T, Memory> cotangents() const { return {dy, dhT}; }
-  pssa::ScanGradients<T, Memory> gradients() const { return {dx, ddelta, db, dc, dA, dh0}; }
-};
-
-template <class To, class From>
-void copy_converted(To const& to, From const& from) {
-  auto const mirror = Kokkos::create_mirror_view(to);
-  for (std::size_t i = 0; i < from.size(); ++i)
-    mirror.data()[i] = static_cast<typename To::value_type>(from.data()[i]);
-  Kokkos::deep_copy(to, mirror);
 }
 
-/// Inputs rounded to T, so that the judge sees what the kernel sees; A is about -decay.
-template <class T>
-Tensors<double, Host> make_inputs(Sizes const& n, double decay) {
-  Tensors<double, Host> t(n);
-  std::mt19937_64 generator(11);
-  std::normal_distribution<double> normal;
-  auto const softplus = [](double v) { return std::log1p(std::exp(v)); };
-  auto const fill = [&](auto const& view, auto const& value) {
-    for (std::size_t i = 0; i < view.size(); ++i) view.data()[i] = value();
-  };
-  auto const rounded = [](double v) { return static_cast<double>(static_cast<T>(v)); };
-  auto const rounded_state = [](double v) { return static_cast<double>(static_cast<pssa::state_type<T>>(v)); };
-  for (auto const& view : {t.x, t.b, t.c, t.dy}) fill(view, [&] { return rounded(normal(generator)); });
-  for (auto const& view : {t.h0, t.dhT}) fill(view, [&] { return rounded_state(normal(generator)); });
-  fill(t.delta, [&] { return rounded(softplus(normal(generator))); });
-  fill(t.A, [&] { return rounded_state(-decay * softplus(normal(generator))); });
-  return t;
+TEST_P(Scan, state_sizes) {
+  for (std::int64_t const state : {1, 2, 3, 5, 16, 17, 24, 33, 64, 96, 100, 128, 129, 256, 257, 300, 512})
+    expect_right(GetParam(), {2, 19, 9, state});
 }
 
-/// The largest error, relative to the largest value of the tensor.
-template <class View, class Judge>
-double error(View const& view, Judge const& judge) {
-  auto const mirror = Kokkos::create_mirror_view(view);
-  Kokkos::deep_copy(mirror, view);
-  double largest = std::numeric_limits<double>::min(), worst = 0;
-  for (std::size_t i = 0; i < judge.size(); ++i) {
-    double const difference = std::abs(static_cast<double>(mirror.data()[i]) - judge.data()[i]);
-    worst = std::isnan(difference) ? std::numeric_limits<double>::infinity() : std::max(worst, difference);
-    largest = std::max(largest, std::abs(judge.data()[i]));
+TEST_P(Scan, channels) {
+  for (std::int64_t const channels : {1, 3, 15, 16, 17, 63, 65, 100, 257}) {
+    expect_right(GetParam(), {2, 18, channels, 3});
+    expect_right(GetParam(), {1, 17, channels, 16});
   }
-  return worst / largest;
 }
 
-/// Unit roundoff of T.
-template <class T>
-double roundoff() {
-  if (sizeof(T) == 8) return 1.2e-16;
-  if (sizeof(T) == 4) return 6.0e-8;
-  return static_cast<float>(static_cast<T>(1.f + 1.f / 512)) == 1.f ? 4e-3 : 5e-4;
+TEST_P(Scan, lengths) {
+  for (std::int64_t const length : {1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 1000, 4097}) {
+    expect_right(GetParam(), {1, length, 5, 3});
+    expect_right(GetParam(), {2, std::min<std::int64_t>(length, 100), 17, 16});
+  }
 }
 
-template <class Space, class T>
-void compare(Sizes const& n, int interval, double decay) {
-  using Memory = typename Space::memory_space;
-  auto const judge = make_inputs<T>(n, decay);
-  pssa::scan_reference(judge.in(), judge.out());
-  pssa::scan_reference_backward(judge.in(), judge.cotangents(), judge.gradients());
-  Tensors<T, Memory> t(n);
-  copy_converted(t.x, judge.x), copy_converted(t.delta, judge.delta), copy_converted(t.b, judge.b);
-  copy_converted(t.c, judge.c), copy_converted(t.dy, judge.dy), copy_converted(t.h0, judge.h0);
-  copy_converted(t.dhT, judge.dhT), copy_converted(t.A, judge.A);
-  pssa::Tape<T, Memory> tape;
-  Space const space;
-  pssa::scan(space, t.in(), t.out(), tape, {interval, 0});
-  pssa::scan_backward(space, t.in(), t.cotangents(), tape, t.gradients());
-  space.fence();
-  // Rounding errors of random sign grow with the square root of their number: over the tokens, and over the states or
-  // channels that a result adds. The factor 2 and the 16 for single steps are allowances, not derived; the error is taken
-  // against the whole tensor's largest value, so a small channel's own digits are not judged here.
-  double const terms = 16 + 2 * std::sqrt(static_cast<double>(n.length)) +
-                       2 * std::sqrt(static_cast<double>(std::max(n.state, n.channels)));
-  double const bound = terms * (roundoff<pssa::state_type<T>>() + (sizeof(T) < 4 ? roundoff<T>() / 8 : 0));
-  std::string const where = std::string(Space::name()) + " (" + std::to_string(n.batch) + ", " +
-                            std::to_string(n.length) + ", " + std::to_string(n.channels) + ", " +
-                            std::to_string(n.state) + ") interval " + std::to_string(interval) + " decay " +
-                            std::to_string(decay) + " bytes " + std::to_string(sizeof(T));
-  EXPECT_LE(error(t.y, judge.y), bound) << where;
-  EXPECT_LE(error(t.hT, judge.hT), bound) << where;
-  EXPECT_LE(error(t.dx, judge.dx), bound) << where;
-  EXPECT_LE(error(t.ddelta, judge.ddelta), bound) << where;
-  EXPECT_LE(error(t.db, judge.db), bound) << where;
-  EXPECT_LE(error(t.dc, judge.dc), bound) << where;
-  EXPECT_LE(error(t.dA, judge.dA), bound) << where;
-  EXPECT_LE(error(t.dh0, judge.dh0), bound) << where;
+TEST_P(Scan, channels_and_lengths_at_the_edges_of_a_tile) {
+  for (std::int64_t const channels : {31, 32, 33, 127, 128, 129})
+    for (std::int64_t const length : {7, 8, 16, 33}) expect_right(GetParam(), {1, length, channels, 5});
 }
 
-template <class F>
-void for_each_space(F const& f) {
-#ifdef KOKKOS_ENABLE_SERIAL
-  f(Kokkos::Serial{});
-#endif
-#ifdef KOKKOS_ENABLE_OPENMP
-  f(Kokkos::OpenMP{});
-#endif
-#ifdef KOKKOS_ENABLE_CUDA
-  f(Kokkos::Cuda{});
-#endif
+TEST_P(Scan, nothing_to_do) {
+  for (Sizes const& sizes : {Sizes{0, 5, 3, 4}, Sizes{2, 5, 0, 4}, Sizes{2, 0, 3, 4}, Sizes{0, 0, 0, 1}})
+    expect_right(GetParam(), sizes);
 }
 
-template <class Space>
-void compare_types(Sizes const& n, int interval, double decay) {
-  compare<Space, float>(n, interval, decay);
-  compare<Space, double>(n, interval, decay);
-#if defined(KOKKOS_HALF_T_IS_FLOAT) && !KOKKOS_HALF_T_IS_FLOAT
-  compare<Space, Kokkos::Experimental::half_t>(n, interval, decay);
-  compare<Space, Kokkos::Experimental::bhalf_t>(n, interval, decay);
-#endif
+TEST_P(Scan, without_h0_and_hT) {
+  Sizes const sizes{2, 21, 5, 3};
+  auto given = GetParam().rounded(make_inputs(sizes, 1));
+  given.erase("h0");
+  auto const session = GetParam().make();
+  place_forward(*session, given, sizes);
+  session->remove("hT");
+  session->forward();
+  EXPECT_TRUE(near("y", session->get("y"), reference(given, sizes).at("y"), tolerance(GetParam(), "y", sizes, 1)));
 }
 
-TEST(Scan, Sizes) {
-  for_each_space([](auto space) {
-    for (int const state : {1, 2, 3, 5, 16, 17, 24, 33, 64, 96, 100, 128, 129, 256, 257, 300, 512})
-      compare_types<decltype(space)>({2, 19, 9, state}, 0, 1);
-    for (int const channels : {1, 3, 15, 16, 17, 63, 65, 100, 257})
-      compare_types<decltype(space)>({2, 21, channels, 16}, 0, 1);
-    for (int const length : {1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 1000})
-      compare_types<decltype(space)>({1, length, 5, 16}, 0, 1);
-  });
-}
-
-TEST(Scan, Degenerate) {
-  for_each_space([](auto space) {
-    compare_types<decltype(space)>({2, 0, 5, 3}, 0, 1);
-    compare_types<decltype(space)>({0, 4, 5, 3}, 0, 1);
-    compare_types<decltype(space)>({2, 3, 0, 4}, 0, 1);
-  });
-}
-
-TEST(Scan, Intervals) {
-  for_each_space([](auto space) {
-    for (int const interval : {1, 2, 3, 4, 5, 7, 8, 16, 20, 64, 1000})
-      for (int const state : {5, 16, 300}) compare_types<decltype(space)>({2, 70, 7, state}, interval, 1);
-  });
-}
-
-TEST(Scan, Decays) {
-  for_each_space([](auto space) {
-    for (double const decay : {1e-4, 1., 16.}) compare_types<decltype(space)>({2, 200, 33, 16}, 0, decay);
-  });
-}
-
-/// Whether two contiguous Views hold the same bits.
-template <class View>
-bool same_bits(View const& a, View const& b) {
-  auto const left = Kokkos::create_mirror_view(a);
-  auto const right = Kokkos::create_mirror_view(b);
-  Kokkos::deep_copy(left, a);
-  Kokkos::deep_copy(right, b);
-  return std::memcmp(left.data(), right.data(), left.size() * sizeof(typename View::value_type)) == 0;
-}
-
-template <class Space>
-Tensors<float, typename Space::memory_space> device_inputs(Sizes const& n) {
-  auto const host = make_inputs<float>(n, 1);
-  Tensors<float, typename Space::memory_space> t(n);
-  copy_converted(t.x, host.x), copy_converted(t.delta, host.delta), copy_converted(t.b, host.b);
-  copy_converted(t.c, host.c), copy_converted(t.dy, host.dy), copy_converted(t.h0, host.h0);
-  copy_converted(t.dhT, host.dhT), copy_converted(t.A, host.A);
-  return t;
-}
-
-TEST(Scan, Reproducible) {
-  for_each_space([](auto space) {
-    using Space = decltype(space);
-    Sizes const n{3, 100, 70, 16};
-    auto const first = device_inputs<Space>(n);
-    for (int run = 0; run < 20; ++run) {
-      auto const t = run == 0 ? first : device_inputs<Space>(n);
-      pssa::Tape<float, typename Space::memory_space> tape;
-      pssa::scan(space, t.in(), t.out(), tape);
-      pssa::scan_backward(space, t.in(), t.cotangents(), tape, t.gradients());
-      space.fence();
-      EXPECT_TRUE(same_bits(t.y, first.y) && same_bits(t.dx, first.dx) && same_bits(t.ddelta, first.ddelta) &&
-                  same_bits(t.db, first.db) && same_bits(t.dc, first.dc) && same_bits(t.dA, first.dA) &&
-                  same_bits(t.dh0, first.dh0));
+TEST_P(Scan, every_channel_tile) {
+  auto const setup = GetParam();
+  for (std::int64_t const state : {3, 16, 40, 300}) {
+    Sizes const sizes{2, 19, 70, state};
+    for (int const width : compiled_tiles(setup, sizes, false)) {
+      SCOPED_TRACE("channel_tile " + std::to_string(width));
+      expect_right(setup, sizes, {.channel_tile = width});
     }
-  });
+  }
 }
 
-TEST(Scan, CarriedInPlace) {
-  for_each_space([](auto space) {
-    using Space = decltype(space);
-    using Memory = typename Space::memory_space;
-    Sizes const n{2, 257, 20, 16};
-    auto const whole = device_inputs<Space>(n);
-    pssa::scan(space, whole.in(), whole.out());
-    for (int const chunk : {1, 7, 64, 193}) {
-      auto const t = device_inputs<Space>(n);
-      for (int begin = 0; begin < n.length; begin += chunk) {
-        auto const part = [&](auto const& view) {
-          return Kokkos::subview(view, Kokkos::ALL, std::make_pair(begin, std::min(begin + chunk, n.length)),
-                                 Kokkos::ALL);
-        };
-        pssa::ScanInputs<float, Memory> const in{part(t.x), part(t.delta), part(t.b), part(t.c), t.A, t.h0};
-        pssa::scan(space, in, pssa::ScanOutputs<float, Memory>{part(t.y), t.h0});
+TEST_P(Scan, many_teams) {
+  expect_right(GetParam(), {1, 2, 70000, 1});
+  expect_right(GetParam(), {70000, 1, 1, 2});
+}
+
+/// Placements that a View may have.
+std::vector<Placement> const placements{
+    {.offset = 1},                                          // misaligned
+    {.gap = 1},                                             // misaligned rows
+    {.gap = 4},                                             // rows apart
+    {.gap = 43, .offset = 1},                               // columns 1 to 40 of a buffer with 83
+    {.order = {2, 1, 0}},                                   // LayoutLeft
+    {.order = {0, 2, 1}},                                   // (batch, channels, length) memory
+    {.order = {1, 0, 2}},                                   // (length, batch, channels) memory
+    {.step = 2},                                            // every other column
+    {.order = {2, 0, 1}, .step = 3, .gap = 5, .offset = 2}  //
+};
+
+TEST_P(Scan, any_placement_gives_the_bits_of_the_packed_one) {
+  for (std::int64_t const state : {4, 16, 40}) {
+    Sizes const sizes{2, 37, 40, state};
+    auto const given = GetParam().rounded(make_inputs(sizes, 1));
+    auto const session = GetParam().make();
+    place_forward(*session, given, sizes);
+    session->forward();
+    auto const packed = bits(*session, tools::output_names);
+    for (std::size_t i = 0; i < placements.size(); ++i) {
+      SCOPED_TRACE("placement " + std::to_string(i) + ", state " + std::to_string(state));
+      for (auto const& name : tools::input_names) {
+        SCOPED_TRACE(name);
+        place_forward(*session, given, sizes);
+        if (name != "A") session->input(name, given.at(name), placements[i]);
+        session->forward();
+        EXPECT_EQ(bits(*session, tools::output_names), packed);
       }
-      space.fence();
-      EXPECT_TRUE(same_bits(t.y, whole.y)) << chunk;
-      EXPECT_TRUE(same_bits(t.h0, whole.hT)) << chunk;
+      for (auto const& name : tools::input_names)
+        if (name != "A") session->input(name, given.at(name), placements[i]);
+      for (auto const& name : tools::output_names)
+        session->output(name, shape_of(tools::axes_of(name), sizes), placements[i]);
+      session->forward();
+      EXPECT_EQ(bits(*session, tools::output_names), packed);
     }
-  });
+    for (Placement const& placement : {Placement{.order = {1, 0}}, Placement{.gap = 3, .offset = 1}}) {
+      place_forward(*session, given, sizes);
+      session->input("A", given.at("A"), placement);
+      session->forward();
+      EXPECT_EQ(bits(*session, tools::output_names), packed);
+    }
+  }
+}
+
+TEST_P(Scan, an_input_may_repeat_itself) {
+  Sizes const sizes{2, 9, 20, 5};
+  auto given = GetParam().rounded(make_inputs(sizes, 1));
+  auto const& d = given.at("delta").data;
+  auto& repeated = given["delta"];
+  for (std::size_t i = 0; i < repeated.data.size(); ++i) repeated.data[i] = d[i / 20 * 20];
+  auto const session = GetParam().make();
+  place_forward(*session, given, sizes);
+  session->forward();
+  auto const packed = bits(*session, tools::output_names);
+  place_forward(*session, given, sizes);
+  session->inside("delta", "delta", {2, 9, 20}, {9 * 20, 20, 0}, 0);
+  session->forward();
+  EXPECT_EQ(bits(*session, tools::output_names), packed);
+}
+
+/// y of a sequence cut into parts, hT of each part in the memory of its h0; leaves hT in the session.
+Tensor in_parts(Session& session, Tensors const& given, Sizes const& sizes, std::vector<std::int64_t> const& lengths) {
+  std::vector<Tensor> y;
+  std::int64_t begin = 0;
+  session.input("h0", given.at("h0"));
+  session.same("hT", "h0");
+  for (auto const length : lengths) {
+    auto const part = tokens(given, begin, begin + length);
+    for (auto const* name : {"x", "delta", "b", "c", "A"}) session.input(name, part.at(name));
+    session.output("y", {sizes.batch, length, sizes.channels});
+    session.forward();
+    y.push_back(session.get("y"));
+    begin += length;
+  }
+  EXPECT_EQ(begin, sizes.length);
+  return joined(y);
+}
+
+void expect_parts_as_whole(Setup const& setup, Sizes const& sizes, std::vector<std::int64_t> const& lengths) {
+  for (double const decay : decays) {
+    auto given = setup.rounded(make_inputs(sizes, decay));
+    for (auto const& name : tools::cotangent_names) given.erase(name);
+    auto const expected = reference(given, sizes);
+    auto const session = setup.make();
+    EXPECT_TRUE(
+        near("y", in_parts(*session, given, sizes, lengths), expected.at("y"), tolerance(setup, "y", sizes, decay)));
+    EXPECT_TRUE(near("hT", session->get("hT"), expected.at("hT"), tolerance(setup, "hT", sizes, decay)));
+  }
+}
+
+TEST_P(Scan, parts_that_carry_the_state_in_place_make_the_whole) {
+  for (std::int64_t const state : {3, 16, 300}) expect_parts_as_whole(GetParam(), {2, 100, 9, state}, {37, 63});
+  Sizes const sizes{2, 257, 7, 16};
+  for (std::int64_t const chunk : {1, 7, 64, 193}) {
+    std::vector<std::int64_t> lengths(static_cast<std::size_t>(sizes.length / chunk), chunk);
+    if (sizes.length % chunk != 0) lengths.push_back(sizes.length % chunk);
+    expect_parts_as_whole(GetParam(), sizes, lengths);
+  }
+  expect_parts_as_whole(GetParam(), {2, 5, 3, 4}, {0, 2, 0, 3, 0});
+}
+
+TEST_P(Scan, order_matters) {
+  Sizes const sizes{1, 8, 3, 4};
+  auto const given = GetParam().rounded(make_inputs(sizes, 1));
+  auto swapped = given;
+  for (auto const* name : {"x", "delta", "b", "c"})
+    swapped[name] = joined({tokens(given, 4, 8).at(name), tokens(given, 0, 4).at(name)});
+  auto const session = GetParam().make();
+  place_forward(*session, swapped, sizes);
+  session->forward();
+  auto const expected = reference(given, sizes).at("hT");
+  auto const got = session->get("hT");
+  for (std::size_t i = 0; i < got.data.size(); ++i)
+    EXPECT_GT(std::fabs(got.data[i] - expected.data[i]), 1e-3 * std::fabs(expected.data[i]));
+  swapped.erase("dy");
+  EXPECT_TRUE(near("hT", got, reference(swapped, sizes).at("hT"), tolerance(GetParam(), "hT", sizes, 1)));
+}
+
+/// Strong decays: the cumulative decay of a block, and of a step, is 0 in float.
+TEST_P(Scan, decay_beyond_the_range_of_the_type) {
+  struct Extreme {
+    std::int64_t length;
+    double A, delta;
+  };
+  for (auto const& [length, A, delta] : {Extreme{16, -16, 0.5}, Extreme{4096, -16, 100}, Extreme{33, -1e30, 1e3},
+                                         Extreme{33, -1e4, 0}, Extreme{64, -1e-30, 0.1}}) {
+    Sizes const sizes{1, length, 3, 4};
+    auto given = GetParam().rounded(make_inputs(sizes, 1));
+    for (auto const& name : tools::cotangent_names) given.erase(name);
+    for (std::size_t i = 0; i < given["A"].data.size(); ++i) given["A"].data[i] = A * (1 + 0.1 * noise(1, 60, i));
+    // Now and then a step a thousandth as long.
+    for (std::size_t i = 0; i < given["delta"].data.size(); ++i)
+      given["delta"].data[i] = delta * (noise(1, 61, i) < 0.1 ? 1e-3 : noise(1, 62, i));
+    given = GetParam().rounded(given);
+    auto const session = GetParam().make();
+    place_forward(*session, given, sizes);
+    session->forward();
+    SCOPED_TRACE("A " + std::to_string(A) + ", delta " + std::to_string(delta));
+    // Where a decay matters its argument is less than about 20, beyond it a decay is less than a rounding.
+    expect_outputs(GetParam(), *session, given, sizes, std::min(20., -A * delta));
+  }
+}
+
+/// exp(-0.001) a token, 2000 tokens: kept in two bytes the state would stop to grow at 1/8 of its final value.
+TEST_P(Scan, the_state_is_kept_in_float_at_least) {
+  Sizes const sizes{1, 2000, 4, 2};
+  Tensors given;
+  for (auto const& [name, value] : {std::pair{"x", 1.0}, {"delta", 0.125}, {"b", 0.5}, {"c", 0.25}, {"A", -0.008}})
+    given[name] = filled(name, sizes, value);
+  // Steps of one length would repeat one rounding of the decay 2000 times.
+  auto& delta = given["delta"].data;
+  for (std::size_t i = 0; i < delta.size(); ++i) delta[i] *= 0.75 + 0.5 * noise(1, 63, i);
+  given = GetParam().rounded(given);
+  auto const session = GetParam().make();
+  place_forward(*session, given, sizes);
+  session->forward();
+  expect_outputs(GetParam(), *session, given, sizes, 1e-3);
+}
+
+TEST_P(Scan, the_same_bits_from_run_to_run) {
+  for (Sizes const& sizes : {Sizes{3, 65, 100, 16}, Sizes{1, 33, 9, 300}}) {
+    auto const given = GetParam().rounded(make_inputs(sizes, 1));
+    auto const session = GetParam().make();
+    Bits first;
+    for (int run = 0; run < 20; ++run) {
+      place_forward(*session, given, sizes);
+      session->forward();
+      auto const now = bits(*session, tools::output_names);
+      if (run == 0) first = now;
+      ASSERT_EQ(now, first) << "run " << run;
+    }
+  }
+}
+
+TEST_P(Scan, instances_and_sizes_do_not_disturb_each_other) {
+  std::vector<Sizes> const order{{4, 300, 60, 16}, {1, 3, 2, 300}, {2, 300, 60, 300}, {1, 3, 2, 1}};
+  std::vector<Tensors> given;
+  for (auto const& sizes : order) given.push_back(GetParam().rounded(make_inputs(sizes, 1)));
+  for (auto& tensors : given)
+    for (auto const& name : tools::cotangent_names) tensors.erase(name);
+  std::vector<std::unique_ptr<Session>> sessions;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    sessions.push_back(GetParam().make());
+    sessions.back()->use_own_instance();
+    place_forward(*sessions.back(), given[i], order[i]);
+  }
+  for (int round = 0; round < 3; ++round)
+    for (auto const& session : sessions) session->forward();
+  for (std::size_t i = 0; i < order.size(); ++i) expect_outputs(GetParam(), *sessions[i], given[i], order[i], 1);
 }
 
 }  // namespace
+}  // namespace pssa::tests

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// SPDX-FileCopyrightText: The pssa authors
+#include "events.hpp"
+
+#include <Kokkos_Core.hpp>
+
+namespace pssa::tests {
+
+namespace {
+
+namespace tools = Kokkos::Tools::Experimental;
+
+Events recorded;
+tools::EventSet previous;
+
+void kernel(char const* name, std::uint32_t device, std::uint64_t*) {
+  recorded.kernels.emplace_back(name);
+  recorded.devices.push_back(device);
+}
+
+}  // namespace
+
+Recording::Recording() {
+  recorded = {};
+  previous = tools::get_callbacks();
+  tools::set_begin_parallel_for_callback(kernel);
+  tools::set_begin_parallel_reduce_callback(kernel);
+  tools::set_begin_parallel_scan_callback(kernel);
+  tools::set_allocate_data_callback([](Kokkos::Tools::SpaceHandle, char const* name, void const*, std::uint64_t) {
+    recorded.allocations.emplace_back(name);
+  });
+  tools::set_begin_fence_callback([](char const* name, std::uint32_t, std::uint64_t*) {
+    // Kokkos itself fences around the callbacks of a tool.
+    std::string const label = name;
+    if (label.rfind("Kokkos::Tools::", 0) != 0) recorded.fences.push_back(label);
+  });
+  tools::set_begin_deep_copy_callback([](Kokkos::Tools::SpaceHandle, char const* to, void const*,
+                                         Kokkos::Tools::SpaceHandle, char const*, void const*,
+                                         std::uint64_t) { recorded.copies.emplace_back(to); });
+}
+
+Recording::~Recording() { tools::set_callbacks(previous); }
+
+Events const& Recording::events() const { return recorded; }
+
+}  // namespace pssa::tests
