@@ -18,8 +18,8 @@
 
 namespace pssa::impl {
 
-/// 2^x in float, branch-free so that loops over it vectorise. Relative error below 2 ulp for results that are normal
-/// numbers; below 2^-126 the result is 0, above the largest float infinity; NaN stays NaN.
+/// 2^x in float, branch-free so that loops over it vectorise. Against double, over all floats from -126 to 128 of size
+/// 1e-9 or more: at most 1.3 ulp (1.1 with fused multiply-add). Below 2^-126 the result is 0, above the largest float infinity; NaN stays NaN.
 KOKKOS_FORCEINLINE_FUNCTION float portable_exp2(float x) {
   float const clamped = x < -126.f ? -126.f : (x > 128.f ? 128.f : x);
   // Adding 1.5 * 2^23 rounds to an integer and leaves it in the low bits of the sum.
@@ -38,7 +38,7 @@ KOKKOS_FORCEINLINE_FUNCTION float portable_exp2(float x) {
   return x < -126.f ? 0.f : result;
 }
 
-/// 2^x in double, in the same way: below 2^-1022 the result is 0.
+/// 2^x in double, in the same way: at most 2.4 ulp seen over 4e7 points from -1022 to 1024; below 2^-1022 the result is 0.
 KOKKOS_FORCEINLINE_FUNCTION double portable_exp2(double x) {
   double const clamped = x < -1022. ? -1022. : (x > 1024. ? 1024. : x);
   double const shifted = clamped + 6755399441055744.;
@@ -61,7 +61,8 @@ KOKKOS_FORCEINLINE_FUNCTION double portable_exp2(double x) {
   return x < -1022. ? 0. : result;
 }
 
-/// 2^x. On CUDA one instruction in float (2 ulp, subnormals are 0), the library's exp2 in double.
+/// 2^x. On CUDA one instruction in float, where subnormals are 0 and whose error has not been measured here; the CUDA
+/// library's exp2 in double.
 template <class S>
 KOKKOS_FORCEINLINE_FUNCTION S fast_exp2(S x) {
 #if PSSA_ON_CUDA
