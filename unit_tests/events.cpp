@@ -26,8 +26,9 @@ Recording::Recording() {
   tools::set_begin_parallel_for_callback(kernel);
   tools::set_begin_parallel_reduce_callback(kernel);
   tools::set_begin_parallel_scan_callback(kernel);
-  tools::set_allocate_data_callback([](Kokkos::Tools::SpaceHandle, char const* name, void const*, std::uint64_t) {
-    recorded.allocations.emplace_back(name);
+  // Before 5.0 Kokkos tells of an allocation of 0 bytes at every launch on CUDA that asks for no level-1 scratch.
+  tools::set_allocate_data_callback([](Kokkos::Tools::SpaceHandle, char const* name, void const*, std::uint64_t bytes) {
+    if (bytes != 0) recorded.allocations.emplace_back(name);
   });
   tools::set_begin_fence_callback([](char const* name, std::uint32_t, std::uint64_t*) {
     // Kokkos itself fences around the callbacks of a tool.

@@ -227,14 +227,16 @@ class TypedSession final : public Session {
   Tensor tape_states() override {
     m_exec.fence();
     auto const states = m_tape.states();
-    Kokkos::View<unsigned char const*, MemorySpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> const flat(
-        reinterpret_cast<unsigned char const*>(states.data()), states.span() * sizeof(S));
-    auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, flat);
     std::vector<std::int64_t> shape, strides;
+    std::size_t reach = states.size() == 0 ? 0 : 1;  // span() of a strided View may count beyond the last element
     for (std::size_t axis = 0; axis < 4; ++axis) {
       shape.push_back(static_cast<std::int64_t>(states.extent(axis)));
       strides.push_back(static_cast<std::int64_t>(states.stride(axis)));
+      if (states.size() != 0) reach += (states.extent(axis) - 1) * states.stride(axis);
     }
+    Kokkos::View<unsigned char const*, MemorySpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> const flat(
+        reinterpret_cast<unsigned char const*>(states.data()), reach * sizeof(S));
+    auto const host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, flat);
     Tensor result{shape, {}};
     for (auto const at : positions(shape, strides, 0)) {
       S value;
