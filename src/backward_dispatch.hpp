@@ -6,6 +6,8 @@
 #include "launch.hpp"
 #include "reduce_kernel.hpp"
 
+#include <pssa/impl/check.hpp>
+
 namespace pssa::impl {
 
 template <class ExecutionSpace, class T>
@@ -14,8 +16,11 @@ void backward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, 
               TapeStorage<state_type<T>, typename ExecutionSpace::memory_space>& tape, ScanOptions const& options) {
   using S = state_type<T>;
   using Mine = Tuning<ExecutionSpace, S>;
-  auto const chosen = choose(call, sizes_of(typename Mine::Backward{}), sizes.batch, sizes.channels, sizes.state,
-                             Mine::units(exec), options);
+  auto const sweep_tiles = sizes_of(typename Mine::Backward{});
+  auto const chosen = choose(call, sweep_tiles, sizes.batch, sizes.channels, sizes.state, Mine::units(exec), options);
+  check::scratch(call, sizes.state, tape.interval,
+                 backward_waiting_bytes(sweep_tiles[chosen], sizes.state, sizes.length, tape.interval, sizeof(S)),
+                 waiting_bytes_max<ExecutionSpace>());
   if (gradients.empty()) return;
   auto const states = tape.tensor();
   visit(typename Mine::Backward{}, chosen, [&](auto tile) {

@@ -52,29 +52,15 @@ struct BackwardKernel {
   static constexpr std::size_t scratch_bytes = scratch_elements * sizeof(S);
   static_assert(scratch_bytes <= 40000, "level-0 scratch is about 40 KiB before Kokkos 5.2");
 
-  /// Tokens between two states that the sweep takes from the tape: a block where the interval divides it.
-  static std::int64_t span(std::int64_t interval) { return steps % interval == 0 ? steps : interval; }
-
-  /// Register tiles that wait in level-1 scratch: the carry and dA of slabs that are not in registers, and the states
-  /// before each block but the first of a span of several.
-  static std::int64_t waiting_tiles(Sizes const& sizes, std::int64_t interval) {
-    std::int64_t const slabs = (sizes.state + Tile::states - 1) / Tile::states;
-    std::int64_t const longest = std::min(span(interval), std::max(sizes.length, std::int64_t(1)));
-    std::int64_t const blocks = (longest + steps - 1) / steps;
-    return (slabs == 1 ? 0 : 2 * slabs) + slabs * (blocks - 1);
-  }
-
   /// True when register tiles wait or a span is not one block: the kernel must be the one with Waits.
   static bool waits(Sizes const& sizes, std::int64_t interval) {
     return sizes.state > Tile::states || steps % interval != 0;
   }
 
-  static std::int64_t waiting_bytes(std::int64_t tiles) {
-    return tiles * NS * ND * Tile::threads * static_cast<std::int64_t>(sizeof(S));
-  }
-
   Policy policy(ExecutionSpace const& exec) const {
-    return team_policy<Tile>(exec, segments.league(), scratch_bytes, waiting_bytes(waiting_tiles(sizes, interval)));
+    return team_policy<Tile>(
+        exec, segments.league(), scratch_bytes,
+        backward_waiting_bytes(size_of<Tile>(), sizes.state, sizes.length, interval, sizeof(S)));
   }
 
   KOKKOS_FUNCTION void operator()(Team const& team) const {
@@ -124,12 +110,10 @@ struct BackwardKernel {
           rank(opaque(member.team_rank())),
           place(rank),
           first_channel(mine.tile * Tile::channels),
-          span(Waits && steps % kernel.interval != 0
-                   ? static_cast<int>(Kokkos::min(kernel.interval, Kokkos::max(mine.end - mine.begin, std::int64_t(1))))
-                   : steps),
+          span(Waits ? static_cast<int>(span_of(mine.end - mine.begin, kernel.interval, steps)) : steps),
           live_channels(static_cast<int>(
               Kokkos::min(std::int64_t(Tile::channels), kernel.sizes.channels - mine.tile * Tile::channels))),
-          slabs(Waits ? static_cast<int>((kernel.sizes.state + Tile::states - 1) / Tile::states) : 1),
+          slabs(Waits ? static_cast<int>(slabs_of(kernel.sizes.state, Tile::states)) : 1),
           scratch(in_scratch<S>(member.team_scratch(0).get_shmem_aligned(std::size_t{scratch_bytes}, 16))),
           x_rows(channel_rows(kernel.x)),
           delta_rows(channel_rows(kernel.delta)),
@@ -140,7 +124,7 @@ struct BackwardKernel {
           ddelta_rows(channel_rows(kernel.ddelta)),
           span_entries(span == steps && steps % kernel.interval == 0 ? steps / static_cast<int>(kernel.interval) : 1) {
       if constexpr (Waits) {
-        std::int64_t const tiles = (slabs == 1 ? 0 : 2 * slabs) + slabs * ((std::int64_t(span) + steps - 1) / steps - 1);
+        std::int64_t const tiles = waiting_tiles(slabs, span, steps);
         if (tiles > 0)
           waiting = static_cast<S*>(member.team_scratch(1).get_shmem_aligned(
               static_cast<std::size_t>(tiles) * NS * ND * Tile::threads * sizeof(S), 16));

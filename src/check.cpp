@@ -247,6 +247,14 @@ void every_state(char const* call, int recorded_interval) {
                    ", expected a forward pass with options.checkpoint_interval = 1");
 }
 
+void scratch(char const* call, std::int64_t state, std::int64_t interval, std::int64_t needed,
+             std::int64_t available) {
+  if (needed <= available) return;
+  auto const what = interval == 0 ? std::string() : "checkpoint interval " + std::to_string(interval) + " at ";
+  fail(call, what + "state " + std::to_string(state) + " needs " + std::to_string(needed) +
+                 " bytes of scratch for a team, expected at most " + std::to_string(available));
+}
+
 void channel_tile(char const* call, ScanOptions const& options, std::vector<int> const& compiled) {
   if (options.channel_tile == 0 ||
       std::find(compiled.begin(), compiled.end(), options.channel_tile) != compiled.end())

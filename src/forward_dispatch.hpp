@@ -5,6 +5,8 @@
 #include "forward_kernel.hpp"
 #include "launch.hpp"
 
+#include <pssa/impl/check.hpp>
+
 namespace pssa::impl {
 
 template <class ExecutionSpace, class T>
@@ -13,16 +15,26 @@ void forward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, I
              ScanOptions const& options) {
   using S = state_type<T>;
   using Mine = Tuning<ExecutionSpace, S>;
-  auto const chosen = choose(call, sizes_of(typename Mine::Forward{}), sizes.batch, sizes.channels, sizes.state,
-                             Mine::units(exec), options);
+  auto const tiles = sizes_of(typename Mine::Forward{});
+  auto const chosen = choose(call, tiles, sizes.batch, sizes.channels, sizes.state, Mine::units(exec), options);
+  check::scratch(call, sizes.state, 0, forward_waiting_bytes(tiles[chosen], sizes.state, sizeof(S)),
+                 waiting_bytes_max<ExecutionSpace>());
   if (tape != nullptr) {
     auto const sweep = sizes_of(typename Mine::Backward{});
-    tape->interval =
-        options.checkpoint_interval != 0 ? options.checkpoint_interval : sweep[fitting(sweep, sizes.state).first].steps;
+    auto const sweeper =
+        sweep[choose(call, sweep, sizes.batch, sizes.channels, sizes.state, Mine::units(exec), ScanOptions{})];
+    auto const interval = options.checkpoint_interval != 0 ? options.checkpoint_interval : sweeper.steps;
+    // Here already, so that a training step does not fail half way.
+    check::scratch(call, sizes.state, interval,
+                   backward_waiting_bytes(sweeper, sizes.state, sizes.length, interval, sizeof(S)),
+                   waiting_bytes_max<ExecutionSpace>());
+    tape->interval = 0;  // no pass has filled the tape until its memory is there
+    grow(exec, "pssa::Tape::states", tape->states,
+         sizes.batch * (sizes.length / interval + 1) * sizes.channels * sizes.state);
+    tape->interval = interval;
     tape->sizes = sizes;
     tape->channel_stride = Mine::channel_major ? 1 : sizes.state;
     tape->state_stride = Mine::channel_major ? sizes.channels : 1;
-    grow(exec, "pssa::Tape::states", tape->states, sizes.batch * tape->entries() * tape->entry_stride());
   }
   visit(typename Mine::Forward{}, chosen, [&](auto tile) {
     using ThisTile = decltype(tile);

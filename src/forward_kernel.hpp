@@ -44,15 +44,9 @@ struct ForwardKernel {
   static constexpr std::size_t scratch_bytes = scratch_elements * sizeof(S);
   static_assert(scratch_bytes <= 40000, "level-0 scratch is about 40 KiB before Kokkos 5.2");
 
-  /// States that wait in level-1 scratch while another slab is in registers.
-  std::int64_t waiting_bytes() const {
-    return Slabs ? (sizes.state + Tile::states - 1) / Tile::states * Tile::states * Tile::channels *
-                       static_cast<std::int64_t>(sizeof(S))
-                 : 0;
-  }
-
   Policy policy(ExecutionSpace const& exec) const {
-    return team_policy<Tile>(exec, segments.league(), scratch_bytes, waiting_bytes());
+    return team_policy<Tile>(exec, segments.league(), scratch_bytes,
+                             forward_waiting_bytes(size_of<Tile>(), sizes.state, sizeof(S)));
   }
 
   KOKKOS_FUNCTION void operator()(Team const& team) const {
@@ -97,7 +91,7 @@ struct ForwardKernel {
           first_channel(mine.tile * Tile::channels),
           live_channels(static_cast<int>(
               Kokkos::min(std::int64_t(Tile::channels), kernel.sizes.channels - mine.tile * Tile::channels))),
-          slabs(Slabs ? static_cast<int>((kernel.sizes.state + Tile::states - 1) / Tile::states) : 1),
+          slabs(Slabs ? static_cast<int>(slabs_of(kernel.sizes.state, Tile::states)) : 1),
           scratch(in_scratch<S>(member.team_scratch(0).get_shmem_aligned(std::size_t{scratch_bytes}, 16))),
           x_rows(channel_rows(kernel.x)),
           delta_rows(channel_rows(kernel.delta)),

@@ -135,7 +135,8 @@ struct Matrix {
   int live_states;
 };
 
-/// Calls f(i, j, element) for a thread's registers and the memory they belong to; is_live tells of memory's edges.
+/// Fills a thread's registers from the memory they belong to, with 0 beyond its edges. Packed: states that are
+/// neighbours in memory travel together; swizzled states cannot.
 template <bool Packed, class Tile, class Place, class S, class R>
 KOKKOS_FORCEINLINE_FUNCTION void load_registers(Place const& place, Matrix<S> const& from,
                                                 R (&to)[Tile::thread_states][Tile::thread_channels]) {
@@ -171,6 +172,7 @@ KOKKOS_FORCEINLINE_FUNCTION void load_registers(Place const& place, Matrix<S> co
   }
 }
 
+/// Writes a thread's registers to the memory they belong to, within its edges.
 template <bool Packed, class Tile, class Place, class S>
 KOKKOS_FORCEINLINE_FUNCTION void store_registers(Place const& place, Matrix<S> const& to,
                                                  S const (&from)[Tile::thread_states][Tile::thread_channels]) {

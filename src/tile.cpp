@@ -6,6 +6,18 @@
 
 namespace pssa::impl {
 
+std::int64_t forward_waiting_bytes(TileSize const& tile, std::int64_t state, std::int64_t element) {
+  auto const slabs = slabs_of(state, tile.states);
+  return slabs == 1 ? 0 : slabs * tile.states * tile.channels * element;
+}
+
+std::int64_t backward_waiting_bytes(TileSize const& tile, std::int64_t state, std::int64_t length,
+                                    std::int64_t interval, std::int64_t element) {
+  auto const tiles =
+      waiting_tiles(slabs_of(state, tile.states), span_of(length, interval, tile.steps), tile.steps);
+  return tiles * tile.states * tile.channels * element;
+}
+
 TileRange fitting(std::vector<TileSize> const& tiles, std::int64_t state) {
   std::size_t first = 0;
   while (tiles[first].states < state && tiles[first].states < tiles.back().states) ++first;

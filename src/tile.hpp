@@ -61,15 +61,25 @@ template <class ExecutionSpace, class Tile>
 using TeamPolicyOf = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<Tile::threads, Tile::teams>,
                                         Kokkos::Experimental::WorkItemProperty::HintLightWeight_t>;
 
+/// What aligning a piece of scratch can cost, in bytes.
+inline constexpr std::size_t scratch_alignment = 16;
+
 /// Teams of Tile with scratch of both levels; level 1 is left alone when it is not needed.
 template <class Tile, class ExecutionSpace>
 TeamPolicyOf<ExecutionSpace, Tile> team_policy(ExecutionSpace const& exec, int league, std::size_t scratch_bytes,
                                                std::int64_t waiting_bytes) {
-  constexpr int alignment = 16;
   TeamPolicyOf<ExecutionSpace, Tile> policy(exec, league, Tile::threads, 1);
-  policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(scratch_bytes) + alignment));
-  if (waiting_bytes != 0) policy.set_scratch_size(1, Kokkos::PerTeam(static_cast<int>(waiting_bytes) + alignment));
+  policy.set_scratch_size(0, Kokkos::PerTeam(scratch_bytes + scratch_alignment));
+  if (waiting_bytes != 0)
+    policy.set_scratch_size(1, Kokkos::PerTeam(static_cast<std::size_t>(waiting_bytes) + scratch_alignment));
   return policy;
+}
+
+/// Level-1 scratch that a team can have, in bytes.
+template <class ExecutionSpace>
+std::int64_t waiting_bytes_max() {
+  return static_cast<std::int64_t>(Kokkos::TeamPolicy<ExecutionSpace>::scratch_size_max(1)) -
+         static_cast<std::int64_t>(scratch_alignment);
 }
 
 template <class... Tiles>
@@ -146,9 +156,39 @@ struct TileSize {
   int steps;
 };
 
+/// Slabs of a state: the parts that take turns in a team's registers.
+KOKKOS_INLINE_FUNCTION std::int64_t slabs_of(std::int64_t state, int tile_states) {
+  return (state + tile_states - 1) / tile_states;
+}
+
+/// Tokens between two states that the backward sweep takes from the tape: a block of it where the interval divides it,
+/// else the interval, which need not be longer than the sequence.
+KOKKOS_INLINE_FUNCTION std::int64_t span_of(std::int64_t length, std::int64_t interval, int steps) {
+  if (steps % interval == 0) return steps;
+  return Kokkos::min(interval, Kokkos::max(length, std::int64_t(1)));
+}
+
+/// Register tiles that wait in level-1 scratch during the sweep: the carry and dA of slabs that are not in registers,
+/// and the states before each block but the first of a span of several.
+KOKKOS_INLINE_FUNCTION std::int64_t waiting_tiles(std::int64_t slabs, std::int64_t span, int steps) {
+  return (slabs == 1 ? 0 : 2 * slabs) + slabs * ((span + steps - 1) / steps - 1);
+}
+
+/// Level-1 scratch of a forward team, in bytes: all slabs when there are several.
+std::int64_t forward_waiting_bytes(TileSize const& tile, std::int64_t state, std::int64_t element);
+
+/// Level-1 scratch of a backward team, in bytes.
+std::int64_t backward_waiting_bytes(TileSize const& tile, std::int64_t state, std::int64_t length,
+                                    std::int64_t interval, std::int64_t element);
+
+template <class Tile>
+TileSize size_of() {
+  return {Tile::states, Tile::channels, Tile::steps};
+}
+
 template <class... Tiles>
 std::vector<TileSize> sizes_of(TileList<Tiles...>) {
-  return {{Tiles::states, Tiles::channels, Tiles::steps}...};
+  return {size_of<Tiles>()...};
 }
 
 /// True for the tiles with the most states of a list: those that a larger state takes turns in.

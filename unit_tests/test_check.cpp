@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SPDX-FileCopyrightText: The pssa authors
+#include <pssa/scan.hpp>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -325,6 +327,37 @@ TEST_P(Check, a_bad_call_leaves_the_tape_usable) {
   auto const expected = reference(given, sizes);
   for (auto const& name : tools::gradient_names)
     EXPECT_TRUE(near(name, session->get(name), expected.at(name), tolerance(GetParam(), name, sizes, 1)));
+}
+
+/// An interval whose waiting states no scratch holds; at the longer length their bytes do not fit in 32 bits. One element
+/// stands for all tokens of an input: nothing may be read.
+TEST(CheckOnce, scratch_that_no_team_can_have) {
+  using Space = Kokkos::DefaultHostExecutionSpace;
+  using Memory = Space::memory_space;
+  auto const available = static_cast<std::int64_t>(Kokkos::TeamPolicy<Space>::scratch_size_max(1)) - 16;
+  Kokkos::View<float*, Memory> const one("one", 1);
+  Kokkos::View<float**, Kokkos::LayoutRight, Memory> const A("A", 1, 1);
+  for (std::int64_t const length : {std::int64_t{16800000}, std::int64_t{67108900}}) {
+    auto const tokens = static_cast<std::size_t>(length);
+    View3<float, Memory> const same(one.data(), Kokkos::LayoutStride(1, 0, tokens, 0, 1, 0));
+    Kokkos::View<float***, Kokkos::LayoutRight, Memory> const y(
+        Kokkos::view_alloc("y", Kokkos::WithoutInitializing), 1, tokens, 1);
+    y(0, 0, 0) = 7;
+    Tape<float, Memory> tape;
+    // A register tile of a host is 16 states x 8 channels of float; one waits for every block of 8 tokens but the first.
+    std::int64_t const needed = ((length + 7) / 8 - 1) * 16 * 8 * 4;
+    std::string message;
+    try {
+      scan(Space{}, ScanInputs<float, Memory>{same, same, same, same, A, {}}, ScanOutputs<float, Memory>{y, {}}, tape,
+           {.checkpoint_interval = 2147483647});
+    } catch (Error const& error) {
+      message = error.what();
+    }
+    EXPECT_EQ(message, "pssa::scan: checkpoint interval 2147483647 at state 1 needs " + std::to_string(needed) +
+                           " bytes of scratch for a team, expected at most " + std::to_string(available));
+    EXPECT_EQ(y(0, 0, 0), 7);
+    EXPECT_EQ(tape.bytes(), 0u);
+  }
 }
 
 }  // namespace

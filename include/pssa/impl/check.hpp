@@ -4,6 +4,7 @@
 
 #include <pssa/impl/call.hpp>
 
+#include <cstdint>
 #include <vector>
 
 /// Every precondition and every error text of the library. Each function throws Error with one sentence, or returns.
@@ -27,6 +28,9 @@ void tape(char const* call, Sizes const& sizes, Sizes const& recorded, int recor
 
 /// Checks that a tape keeps every state.
 void every_state(char const* call, int recorded_interval);
+
+/// Checks the scratch memory of a team, in bytes, that a state and a checkpoint interval (0: no tape) ask for.
+void scratch(char const* call, std::int64_t state, std::int64_t interval, std::int64_t needed, std::int64_t available);
 
 /// Checks options.channel_tile against the compiled widths.
 void channel_tile(char const* call, ScanOptions const& options, std::vector<int> const& compiled);
