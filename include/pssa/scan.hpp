@@ -43,7 +43,8 @@ constexpr void require_tape_space() {
 /// uses Kokkos' level-1 scratch, which Kokkos keeps). Deterministic: the same bits from run to run.
 /// Cost in bytes: every input read once a tile, b and c once for every tile of channels; every output written once.
 /// Throws Error, before anything is launched or written, for shapes that do not fit, outputs that overlap another
-/// argument (hT may be the very View given as h0) and options out of range.
+/// argument (hT may be the very View given as h0), options out of range, and a state or checkpoint interval that needs
+/// more level-1 scratch than a team can have.
 template <class ExecutionSpace, class T, class MemorySpace>
 void scan(ExecutionSpace const& exec, ScanInputs<T, MemorySpace> const& in, ScanOutputs<T, MemorySpace> const& out,
           ScanOptions const& options = {}) {
@@ -93,7 +94,8 @@ void scan(ScanInputs<T, MemorySpace> const& in, ScanOutputs<T, MemorySpace> cons
 /// read, and hT may have replaced it. Gradients that are absent are not computed. dh0 may be the very View given as dhT.
 ///
 /// Asynchronous: one kernel for the sweep and, for db, dc and dA, one that adds their parts in a fixed order; no fence.
-/// Allocates when the tape has to grow. Deterministic: no atomics, the same bits from run to run.
+/// Allocates when the tape has to grow, and where the tape's states stand further apart than a block of the kernel, uses
+/// level-1 scratch. Deterministic: no atomics, the same bits from run to run.
 /// Cost in bytes: inputs, dy and the tape's states read once, gradients written once, the parts written and read once.
 /// Throws Error, before anything is launched or written, for shapes that do not fit, gradients that overlap another
 /// argument, and a tape that no forward pass of these sizes has filled.
