@@ -3,12 +3,42 @@
 #pragma once
 
 #include "backward_kernel.hpp"
+#include "carry_kernel.hpp"
+#include "ends_kernel.hpp"
 #include "launch.hpp"
 #include "reduce_kernel.hpp"
 
 #include <pssa/impl/check.hpp>
 
 namespace pssa::impl {
+
+/// The tensor with its tokens in reverse order.
+template <class T>
+Tensor<T, 3> reversed(Tensor<T, 3> tensor) {
+  tensor.data += (tensor.extent[1] - 1) * tensor.stride[1];
+  tensor.stride[1] = -tensor.stride[1];
+  return tensor;
+}
+
+/// Leaves, in ends, the cotangent that reaches every chunk from later ones.
+template <class ExecutionSpace, class T>
+void carry_cotangents(ExecutionSpace const& exec, char const* call, Sizes const& sizes, DenseSegments segments,
+                      InputTensors<T> const& in, CotangentTensors<T> const& cotangents,
+                      Ends<state_type<T>, state_type<T>> const& ends) {
+  using S = state_type<T>;
+  using Mine = Tuning<ExecutionSpace, S>;
+  auto const chosen = choose(call, sizes_of(typename Mine::Forward{}), sizes.batch, sizes.channels, sizes.state,
+                             Mine::units(exec), ScanOptions{});
+  visit(typename Mine::Forward{}, chosen, [&](auto tile) {
+    using ThisTile = decltype(tile);
+    segments.tiles = (sizes.channels + ThisTile::channels - 1) / ThisTile::channels;
+    launch(exec, "pssa::scan_backward::ends", segments.count(),
+           EndsKernel<ExecutionSpace, T, ThisTile, S, true>{sizes, segments, reversed(cotangents.dy),
+                                                             reversed(in.delta), reversed(in.c), in.A, ends});
+  });
+  CarryKernel<ExecutionSpace, S, S, true> const carry{sizes, segments, in.A, or_absent(cotangents.dhT), ends};
+  launch(exec, "pssa::scan_backward::carry", carry.count(), carry);
+}
 
 template <class ExecutionSpace, class T>
 void backward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, InputTensors<T> const& in,
@@ -26,13 +56,27 @@ void backward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, 
   visit(typename Mine::Backward{}, chosen, [&](auto tile) {
     using ThisTile = decltype(tile);
     std::int64_t const tiles = (sizes.channels + ThisTile::channels - 1) / ThisTile::channels;
+    DenseSegments segments{sizes.batch, sizes.length, tiles};
+    std::int64_t rows_a_chunk = Ends<S, S>::rows_for(sizes.state);
+    if (sizes.state <= ThisTile::states) {
+      segments.unit = span_of(sizes.length, tape.interval, ThisTile::steps);
+      segments.chunks = chunks_of(sweep_tiles[chosen], segments.count(), Mine::units(exec), Mine::backward_split,
+                                  segments.most_chunks(2 * sizes.state), options);
+    }
     ReduceKernel<ExecutionSpace, T, typename ThisTile::machine> reduce{
-        sizes, tiles, nullptr, nullptr, or_absent(gradients.db), or_absent(gradients.dc), or_absent(gradients.dA)};
+        sizes,   tiles,   sizes.batch * segments.chunks,  nullptr,
+        nullptr, or_absent(gradients.db), or_absent(gradients.dc), or_absent(gradients.dA)};
     std::int64_t const token_parts = tiles * reduce.token_sums();
-    std::int64_t const A_parts = gradients.dA ? sizes.batch * sizes.channels * sizes.state : 0;
-    grow(exec, "pssa::Tape::partials", tape.partials, token_parts + A_parts);
+    std::int64_t const A_parts = gradients.dA ? segments.chunks * sizes.batch * sizes.channels * sizes.state : 0;
+    std::int64_t const carries = segments.chunks > 1 ? sizes.batch * segments.chunks * rows_a_chunk * sizes.channels : 0;
+    grow(exec, "pssa::Tape::partials", tape.partials, token_parts + A_parts + carries);
     reduce.token_parts = tape.partials.data();
     reduce.A_parts = tape.partials.data() + token_parts;
+    Ends<S, S> const ends{{tape.partials.data() + token_parts + A_parts,
+                           {sizes.batch, segments.chunks * rows_a_chunk, sizes.channels},
+                           {segments.chunks * rows_a_chunk * sizes.channels, sizes.channels, 1}},
+                          rows_a_chunk};
+    if (segments.chunks > 1) carry_cotangents(exec, call, sizes, segments, in, cotangents, ends);
 
     auto const sweep = [&](auto waits) {
       using Kernel = BackwardKernel<ExecutionSpace, T, ThisTile, decltype(waits)::value>;
@@ -40,7 +84,7 @@ void backward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, 
       std::int64_t const per_tile = sizes.batch * sizes.length * 2 * n;
       Kernel kernel{
           sizes,
-          {sizes.batch, sizes.length, tiles},
+          segments,
           in.x,
           in.delta,
           in.b,
@@ -57,9 +101,10 @@ void backward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, 
            {tiles, sizes.batch, sizes.length, 2, n},
            {per_tile, sizes.length * 2 * n, 2 * n, n, 1}},
           {A_parts > 0 ? tape.partials.data() + token_parts : nullptr,
-           {sizes.batch, sizes.channels, n},
-           {sizes.channels * n, n, 1}}};
-      launch(exec, "pssa::scan_backward::sweep", kernel.segments.count(), kernel);
+           {sizes.batch, segments.chunks, sizes.channels, n},
+           {segments.chunks * sizes.channels * n, sizes.channels * n, n, 1}},
+          ends};
+      launch(exec, "pssa::scan_backward::sweep", segments.count(), kernel);
     };
     if (BackwardKernel<ExecutionSpace, T, ThisTile, true>::waits(sizes, tape.interval))
       sweep(std::true_type{});

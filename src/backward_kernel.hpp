@@ -2,19 +2,16 @@
 // SPDX-FileCopyrightText: The pssa authors
 #pragma once
 
-#include "block.hpp"
-#include "recurrence.hpp"
-#include "registers.hpp"
-#include "segments.hpp"
-#include "tile.hpp"
+#include "ends.hpp"
+#include "walk.hpp"
 
 #include <pssa/impl/call.hpp>
 
 namespace pssa::impl {
 
-/// The backward sweep: a team walks one sequence of one tile of channels backwards in blocks of tokens. From the state
+/// The backward sweep: a team walks one segment backwards in blocks of tokens. From the state
 /// that the tape kept it computes a block's decays and states again into registers, one exponential each, and sweeps
-/// back over them. db, dc and dA leave as parts, one a tile or batch entry, for ReduceKernel.
+/// back over them. db, dc and dA leave as parts, one a tile or chunk, for ReduceKernel.
 /// Waits: register tiles wait in level-1 scratch, since the state is larger than a tile's and takes turns in the
 /// registers, or since the tape keeps states further apart than a block.
 template <class ExecutionSpace, class T, class Tile, bool Waits>
@@ -23,8 +20,9 @@ struct BackwardKernel {
   using Policy = TeamPolicyOf<ExecutionSpace, Tile>;
   using Team = typename Policy::member_type;
 
-  using OverStates = typename Place<Tile, true>::OverStates;
-  using OverChannels = typename Place<Tile, true>::OverChannels;
+  using Base = Walk<T, Tile, true>;
+  using OverStates = typename Base::TilePlace::OverStates;
+  using OverChannels = typename Base::TilePlace::OverChannels;
 
   static constexpr int NS = Tile::thread_states;
   static constexpr int ND = Tile::thread_channels;
@@ -41,16 +39,21 @@ struct BackwardKernel {
   Tensor<T, 3> dx, ddelta;
   Tensor<S, 3> dh0;
   Tensor<S, 5> token_parts;  ///< (tile, batch, length, b or c, state): parts of db and dc
-  Tensor<S, 3> A_parts;       ///< (batch, channels, state): parts of dA
+  Tensor<S, 4> A_parts;       ///< (batch, chunk, channels, state): parts of dA
+  Ends<S, S> carries;         ///< where there are several chunks, the cotangent that reaches each from later tokens
 
   using Tokens = Records<S, steps, Tile::channels, 4, Tile::interleaved>;  // (delta, delta x, dy, x)
   using Vectors = Records<S, steps, Tile::states, 1, false>;               // b or c
-  using Results = Records<S, steps, Tile::channels, 1, false>;             // dx or ddelta
+  using Results = Records<S, steps, Tile::channels, 1, false>;             // dx or ddelta, summed over slabs
   using Parts = Records<S, steps, Tile::states, 1, false>;                 // db or dc of one warp
-  static constexpr int scratch_elements =
-      Tokens::size + 2 * Vectors::size + 2 * Results::size + 2 * Tile::warps * Parts::size;
+  static constexpr int block_elements = Tokens::size + 2 * Vectors::size + 2 * Tile::warps * Parts::size;
+  static constexpr std::size_t most_scratch = 40000;  // level 0 has about 40 KiB before Kokkos 5.2
+  /// Blocks in scratch: with two, the next is staged beside the present one, and teams meet once a block.
+  static constexpr int buffers =
+      Tile::buffers == 2 && !Waits && 2 * block_elements * sizeof(S) <= most_scratch ? 2 : 1;
+  static constexpr int scratch_elements = buffers * block_elements + (Waits ? 2 * Results::size : 0);
   static constexpr std::size_t scratch_bytes = scratch_elements * sizeof(S);
-  static_assert(scratch_bytes <= 40000, "level-0 scratch is about 40 KiB before Kokkos 5.2");
+  static_assert(scratch_bytes <= most_scratch);
 
   /// True when register tiles wait or a span is not one block: the kernel must be the one with Waits.
   static bool waits(Sizes const& sizes, std::int64_t interval) {
@@ -65,7 +68,7 @@ struct BackwardKernel {
 
   KOKKOS_FUNCTION void operator()(Team const& team) const {
     for (std::int64_t index = team.league_rank(); index < segments.count(); index += team.league_size()) {
-      Walk(*this, team, segments(index)).run();
+      Thread(*this, team, segments(index)).run();
       barrier(team);  // the next segment reuses the scratch
     }
   }
@@ -78,51 +81,75 @@ struct BackwardKernel {
     int slab;
   };
 
-  /// One thread's part in one segment.
-  struct Walk {
-    using Registers = S[NS][ND];
+  struct Thread : Base {
+    using typename Base::ChannelFetch;
+    using typename Base::Registers;
+    using typename Base::StateFetch;
+    using Base::each;
+    using Base::live_channels;
+    using Base::live_states;
+    using Base::matrix;
+    using Base::place;
+    using Base::rank;
+    using Base::segment;
 
     BackwardKernel const& k;
     Team const& team;
-    Segment segment;
-    int rank;
-    Place<Tile, true> place;
-    std::int64_t first_channel;
     int span;
-    int live_channels;
+    int span_entries;          ///< tape entries a span
+    std::int64_t first_entry;  ///< of the segment
     int slabs;
     S* scratch;
     [[maybe_unused]] S* waiting = nullptr;
 
-    using ChannelFetch = Fetch<T, steps, Tile::channels, Tile::threads>;
-    using StateFetch = Fetch<T, steps, Tile::states, Tile::threads>;
     Rows<T const> x_rows, delta_rows, dy_rows, b_rows, c_rows;
-    Rows<T> dx_rows, ddelta_rows;
+    bool packs;                     ///< blocks whose tokens are all live are fetched in packs
+    using PartsDeal = Deal<steps, Tile::states, Tile::threads, static_cast<int>(sizeof(S))>;
+    Rows<S> parts_rows[2];          ///< of db and dc
     ChannelFetch x, delta, dy;
     StateFetch b, c;
-    int span_entries;  ///< tape entries a span
     Registers A2, carry, dA, start;
 
-    KOKKOS_FORCEINLINE_FUNCTION Walk(BackwardKernel const& kernel, Team const& member, Segment const& mine)
-        : k(kernel),
+    using ChannelSums = typename OverStates::template Pair<S>;
+
+    /// Where this thread writes its channels of dx and ddelta: of both, or of the one whose sums it owns.
+    struct ChannelOutputs {
+      Outputs<T> to[ChannelSums::sets];
+
+      KOKKOS_FORCEINLINE_FUNCTION Outputs<T> const& of(int which) const {
+        return to[ChannelSums::divided ? 0 : which];
+      }
+      KOKKOS_FORCEINLINE_FUNCTION ChannelOutputs later(std::int64_t tokens) const {
+        if constexpr (ChannelSums::divided)
+          return {{to[0].later(tokens)}};
+        else
+          return {{to[0].later(tokens), to[1].later(tokens)}};
+      }
+      KOKKOS_FORCEINLINE_FUNCTION void previous() {
+        PSSA_UNROLL
+        for (auto& one : to) one.previous();
+      }
+    };
+    ChannelOutputs channel_outputs;  ///< at the segment's first token
+
+    KOKKOS_FORCEINLINE_FUNCTION Thread(BackwardKernel const& kernel, Team const& member, Segment const& mine)
+        : Base(mine, kernel.sizes.channels, kernel.sizes.state, member.team_rank()),
+          k(kernel),
           team(member),
-          segment(mine),
-          rank(opaque(member.team_rank())),
-          place(rank),
-          first_channel(mine.tile * Tile::channels),
-          span(Waits ? static_cast<int>(span_of(mine.end - mine.begin, kernel.interval, steps)) : steps),
-          live_channels(static_cast<int>(
-              Kokkos::min(std::int64_t(Tile::channels), kernel.sizes.channels - mine.tile * Tile::channels))),
+          span(Waits ? static_cast<int>(span_of(kernel.sizes.length, kernel.interval, steps)) : steps),
+          span_entries(span == steps && steps % kernel.interval == 0 ? steps / static_cast<int>(kernel.interval) : 1),
+          first_entry(mine.begin / kernel.interval),
           slabs(Waits ? static_cast<int>(slabs_of(kernel.sizes.state, Tile::states)) : 1),
           scratch(in_scratch<S>(member.team_scratch(0).get_shmem_aligned(std::size_t{scratch_bytes}, 16))),
-          x_rows(channel_rows(kernel.x)),
-          delta_rows(channel_rows(kernel.delta)),
-          dy_rows(channel_rows(kernel.dy)),
-          b_rows(state_rows(kernel.b)),
-          c_rows(state_rows(kernel.c)),
-          dx_rows(channel_rows(kernel.dx)),
-          ddelta_rows(channel_rows(kernel.ddelta)),
-          span_entries(span == steps && steps % kernel.interval == 0 ? steps / static_cast<int>(kernel.interval) : 1) {
+          x_rows(this->channel_rows(kernel.x)),
+          delta_rows(this->channel_rows(kernel.delta)),
+          dy_rows(this->channel_rows(kernel.dy)),
+          b_rows(this->state_rows(kernel.b)),
+          c_rows(this->state_rows(kernel.c)),
+          packs(this->channel_packs(x_rows) && this->channel_packs(delta_rows) && this->channel_packs(dy_rows) &&
+                this->state_packs(b_rows) && this->state_packs(c_rows)),
+          parts_rows{token_parts(0), token_parts(1)},
+          channel_outputs(make_channel_outputs()) {
       if constexpr (Waits) {
         std::int64_t const tiles = waiting_tiles(slabs, span, steps);
         if (tiles > 0)
@@ -131,20 +158,28 @@ struct BackwardKernel {
       }
     }
 
-    KOKKOS_FORCEINLINE_FUNCTION Tokens tokens() const { return {scratch}; }
-    KOKKOS_FORCEINLINE_FUNCTION Vectors vectors(int which) const {
-      return {scratch + Tokens::size + which * Vectors::size};
+    KOKKOS_FORCEINLINE_FUNCTION ChannelOutputs make_channel_outputs() const {
+      if constexpr (ChannelSums::divided)
+        return {{this->outputs(ChannelSums::which(place.lane) ? k.ddelta : k.dx)}};
+      else
+        return {{this->outputs(k.dx), this->outputs(k.ddelta)}};
     }
-    KOKKOS_FORCEINLINE_FUNCTION Results results(int which) const {
-      return {scratch + Tokens::size + 2 * Vectors::size + which * Results::size};
-    }
-    KOKKOS_FORCEINLINE_FUNCTION Parts parts(int warp, int which) const {
-      return {scratch + Tokens::size + 2 * Vectors::size + 2 * Results::size + (2 * warp + which) * Parts::size};
+    KOKKOS_FORCEINLINE_FUNCTION Rows<S> token_parts(int which) const {
+      return Rows<S>::template make<PartsDeal>(
+          &k.token_parts(segment.tile, segment.batch, segment.begin, which, 0), k.token_parts.stride[2], 1, rank);
     }
 
-    KOKKOS_FORCEINLINE_FUNCTION int live_states(int slab) const {
-      return static_cast<int>(Kokkos::min(std::int64_t(Tile::states), k.sizes.state - std::int64_t(slab) * Tile::states));
+    KOKKOS_FORCEINLINE_FUNCTION Tokens tokens(int buffer) const { return {scratch + buffer * block_elements}; }
+    KOKKOS_FORCEINLINE_FUNCTION Vectors vectors(int buffer, int which) const {
+      return {scratch + buffer * block_elements + Tokens::size + which * Vectors::size};
     }
+    KOKKOS_FORCEINLINE_FUNCTION Parts parts(int buffer, int warp, int which) const {
+      return {scratch + buffer * block_elements + Tokens::size + 2 * Vectors::size + (2 * warp + which) * Parts::size};
+    }
+    KOKKOS_FORCEINLINE_FUNCTION Results results(int which) const {
+      return {scratch + buffers * block_elements + which * Results::size};
+    }
+
     KOKKOS_FORCEINLINE_FUNCTION std::int64_t begin(Item const& item) const {
       return segment.begin + std::int64_t(item.span) * span + std::int64_t(item.block) * steps;
     }
@@ -166,70 +201,45 @@ struct BackwardKernel {
       return {item.span - 1, item.span > 0 ? last_block(item.span - 1) : 0, 0};
     }
 
-    template <class R, class... Leading>
-    KOKKOS_FORCEINLINE_FUNCTION Matrix<R> matrix(Tensor<R, 2 + sizeof...(Leading)> const& tensor, int slab,
-                                                 Leading... leading) const {
-      constexpr int axis = sizeof...(Leading);
-      return {&tensor(leading..., first_channel, std::int64_t(slab) * Tile::states), tensor.stride[axis],
-              tensor.stride[axis + 1], live_channels, live_states(slab)};
-    }
-
     KOKKOS_FORCEINLINE_FUNCTION S& waiting_at(int tile, int i, int j) const {
       return waiting[((std::int64_t(tile) * NS + i) * ND + j) * Tile::threads + rank];
     }
     KOKKOS_FORCEINLINE_FUNCTION void wait(int tile, Registers const& from) const {
-      PSSA_UNROLL
-      for (int i = 0; i < NS; ++i) {
-        PSSA_UNROLL
-        for (int j = 0; j < ND; ++j) waiting_at(tile, i, j) = from[i][j];
-      }
+      each([&](int i, int j) { waiting_at(tile, i, j) = from[i][j]; });
     }
     KOKKOS_FORCEINLINE_FUNCTION void resume(int tile, Registers& to) const {
-      PSSA_UNROLL
-      for (int i = 0; i < NS; ++i) {
-        PSSA_UNROLL
-        for (int j = 0; j < ND; ++j) to[i][j] = waiting_at(tile, i, j);
-      }
+      each([&](int i, int j) { to[i][j] = waiting_at(tile, i, j); });
     }
     /// Where the state before a block of the present span waits; block 0's is on the tape.
     KOKKOS_FORCEINLINE_FUNCTION int replayed(int block, int slab) const {
       return (slabs == 1 ? 0 : 2 * slabs) + (block - 1) * slabs + slab;
     }
 
-    KOKKOS_FORCEINLINE_FUNCTION void load_A(int slab) {
-      load_registers<false, Tile>(place, matrix(k.A, slab), A2);
-      PSSA_UNROLL
-      for (int i = 0; i < NS; ++i) {
-        PSSA_UNROLL
-        for (int j = 0; j < ND; ++j) A2[i][j] *= log2_e<S>;
-      }
-    }
-
     KOKKOS_FORCEINLINE_FUNCTION void load_start(Item const& item) {
       if (item.block == 0)
-        load_registers<false, Tile>(
-            place, matrix(k.tape, item.slab, segment.batch, std::int64_t(item.span) * span_entries), start);
+        load_registers<Tile>(
+            place, matrix(k.tape, item.slab, segment.batch, first_entry + std::int64_t(item.span) * span_entries), start);
       else
         resume(replayed(item.block, item.slab), start);
     }
 
     KOKKOS_FORCEINLINE_FUNCTION void begin_slab(int slab) {
-      load_A(slab);
-      PSSA_UNROLL
-      for (int i = 0; i < NS; ++i) {
-        PSSA_UNROLL
-        for (int j = 0; j < ND; ++j) carry[i][j] = dA[i][j] = S(0);
-      }
-      if (!k.dhT.absent()) load_registers<false, Tile>(place, matrix(k.dhT, slab, segment.batch), carry);
+      this->load_A2(k.A, slab, A2);
+      each([&](int i, int j) { carry[i][j] = dA[i][j] = S(0); });
+      // Chunks do not read dhT: it may be dh0, which the first of them writes.
+      if (k.segments.chunks > 1)
+        this->load_carry(k.carries, carry);
+      else if (!k.dhT.absent())
+        load_registers<Tile>(place, matrix(k.dhT, slab, segment.batch), carry);
     }
 
     KOKKOS_FORCEINLINE_FUNCTION void end_slab(int slab) const {
-      if (!k.A_parts.absent()) store_registers<false, Tile>(place, matrix(k.A_parts, slab, segment.batch), dA);
-      if (!k.dh0.absent()) store_registers<false, Tile>(place, matrix(k.dh0, slab, segment.batch), carry);
+      if (!k.A_parts.absent()) store_registers<Tile>(place, matrix(k.A_parts, slab, segment.batch, segment.chunk), dA);
+      if (!k.dh0.absent() && segment.chunk == 0) store_registers<Tile>(place, matrix(k.dh0, slab, segment.batch), carry);
     }
 
     KOKKOS_FORCEINLINE_FUNCTION void swap_in(int slab) {
-      load_A(slab);
+      this->load_A2(k.A, slab, A2);
       resume(2 * slab, carry);
       resume(2 * slab + 1, dA);
     }
@@ -238,36 +248,34 @@ struct BackwardKernel {
       wait(2 * slab + 1, dA);
     }
 
-    template <class R>
-    KOKKOS_FORCEINLINE_FUNCTION Rows<R> channel_rows(Tensor<R, 3> const& tensor) const {
-      if (tensor.absent()) return {nullptr, 0, 0, false};
-      return Rows<R>::template make<ChannelFetch::Mine::width>(&tensor(segment.batch, segment.begin, first_channel),
-                                                               tensor.stride[1], tensor.stride[2]);
-    }
-    KOKKOS_FORCEINLINE_FUNCTION Rows<T const> state_rows(Tensor<T const, 3> const& tensor) const {
-      return Rows<T const>::template make<StateFetch::Mine::width>(&tensor(segment.batch, segment.begin, 0),
-                                                                   tensor.stride[1], tensor.stride[2]);
-    }
-
     /// An item's b and c, and the block's x, delta and dy, which its later slabs find staged.
     KOKKOS_FORCEINLINE_FUNCTION void fetch(Item const& item) { fetch(item, item.slab == 0); }
     KOKKOS_FORCEINLINE_FUNCTION void fetch(Item const& item, bool with_channels) {
       std::int64_t const t = begin(item) - segment.begin;
       int const rows = live_steps(item);
       std::int64_t const n = std::int64_t(item.slab) * Tile::states;
-      if (with_channels) {
-        x.load(rank, x_rows, t, 0, rows, live_channels);
-        delta.load(rank, delta_rows, t, 0, rows, live_channels);
-        dy.load(rank, dy_rows, t, 0, rows, live_channels);
+      if (packs && rows == steps) {
+        if (with_channels) {
+          x.load_packs(rank, x_rows, t, 0);
+          delta.load_packs(rank, delta_rows, t, 0);
+          dy.load_packs(rank, dy_rows, t, 0);
+        }
+        b.load_packs(rank, b_rows, t, n);
+        c.load_packs(rank, c_rows, t, n);
+      } else {
+        if (with_channels) {
+          x.load(rank, x_rows, t, 0, rows, live_channels);
+          delta.load(rank, delta_rows, t, 0, rows, live_channels);
+          dy.load(rank, dy_rows, t, 0, rows, live_channels);
+        }
+        b.load(rank, b_rows, t, n, rows, live_states(item.slab));
+        c.load(rank, c_rows, t, n, rows, live_states(item.slab));
       }
-      b.load(rank, b_rows, t, n, rows, live_states(item.slab));
-      c.load(rank, c_rows, t, n, rows, live_states(item.slab));
     }
 
-    KOKKOS_FORCEINLINE_FUNCTION void stage(Item const& item) const { stage(item.slab == 0); }
-    KOKKOS_FORCEINLINE_FUNCTION void stage(bool with_channels) const {
+    KOKKOS_FORCEINLINE_FUNCTION void stage(int buffer, bool with_channels) const {
       if (with_channels) {
-        auto const to = tokens();
+        auto const to = tokens(buffer);
         using Mine = typename decltype(x)::Mine;
         Mine::each(rank, [&](int slot, int row, int column) {
           S records[Mine::width][4];
@@ -281,15 +289,15 @@ struct BackwardKernel {
           to.store(row, column, records);
         });
       }
-      stage_vectors(b, vectors(0), rank);
-      stage_vectors(c, vectors(1), rank);
+      stage_vectors(b, vectors(buffer, 0), rank);
+      stage_vectors(c, vectors(buffer, 1), rank);
     }
 
     /// One token of the recurrence: decays into a, states from before into after.
-    KOKKOS_FORCEINLINE_FUNCTION void forward_step(int t, int states, Registers const& before, Registers& a,
+    KOKKOS_FORCEINLINE_FUNCTION void forward_step(int buffer, int t, int states, Registers const& before, Registers& a,
                                                   Registers& after) const {
-      auto const token = tokens();
-      auto const token_b = vectors(0);
+      auto const token = tokens(buffer);
+      auto const token_b = vectors(buffer, 0);
       S du[ND][2];
       PSSA_UNROLL
       for (int j = 0; j < ND; ++j) token.load(t, place.channel(j), du[j]);
@@ -308,18 +316,18 @@ struct BackwardKernel {
     KOKKOS_FORCEINLINE_FUNCTION void replay(int which) {
       int const last = last_block(which);
       for (int slab = 0; slab < slabs; ++slab) {
-        load_A(slab);
+        this->load_A2(k.A, slab, A2);
         load_start({which, 0, slab});
         for (int block = 0; block < last; ++block) {
           Item const item{which, block, slab};
           barrier(team);
           fetch(item, true);
-          stage(true);
+          stage(0, true);
           barrier(team);
           int const states = live_states(slab);
           for (int t = 0; t < steps; ++t) {
             Registers a;
-            forward_step(t, states, start, a, start);
+            forward_step(0, t, states, start, a, start);
           }
           wait(replayed(block + 1, slab), start);
         }
@@ -340,12 +348,12 @@ struct BackwardKernel {
     }
 
     /// One token of the sweep: its sums over states and over channels, and the carry to the token before.
-    KOKKOS_FORCEINLINE_FUNCTION void backward_step(int t, int states, Registers const& a, Registers const& before,
+    KOKKOS_FORCEINLINE_FUNCTION void backward_step(int buffer, int t, int states, Registers const& a, Registers const& before,
                                                    Registers const& after, S (&dx)[ND], S (&ddelta)[ND], S (&db)[NS],
                                                    S (&dc)[NS]) {
-      auto const token = tokens();
-      auto const token_b = vectors(0);
-      auto const token_c = vectors(1);
+      auto const token = tokens(buffer);
+      auto const token_b = vectors(buffer, 0);
+      auto const token_c = vectors(buffer, 1);
       S record[ND][4];  // delta, delta x, dy, x
       S gb[ND], gA[ND];
       PSSA_UNROLL
@@ -382,31 +390,40 @@ struct BackwardKernel {
       }
     }
 
-    KOKKOS_FORCEINLINE_FUNCTION void put_channels(int t, int slab,
-                                                  typename OverStates::template Pair<S> const& sums) const {
-      sums.each(place.lane, [&](int which, int j, S value) {
-        S& result = results(which).at(t, place.first_channel + j, 0);
-        result = !Waits || slab == 0 ? value : result + value;
-      });
+    KOKKOS_FORCEINLINE_FUNCTION void put_channels(int t, int slab, int live, ChannelOutputs& outputs,
+                                                  ChannelSums const& sums) const {
+      if constexpr (Waits) {
+        sums.each(place.lane, [&](int which, int j, S value) {
+          S& result = results(which).at(t, place.first_channel + j, 0);
+          result = slab == 0 ? value : result + value;
+        });
+      } else {
+        if constexpr (!Tile::padded)
+          for (int which = 0; which < 2; ++which) outputs.to[which].put(sums.sum[which]);
+        else if (t < live)
+          sums.each_owned(place.lane, [&](int which, int j, S value) { outputs.of(which).put(j, value); });
+        outputs.previous();
+      }
     }
-    KOKKOS_FORCEINLINE_FUNCTION void put_states(int t, typename OverChannels::template Pair<S> const& sums) const {
+    KOKKOS_FORCEINLINE_FUNCTION void put_states(int buffer, int t, typename OverChannels::template Pair<S> const& sums) const {
       sums.each(place.warp_group, [&](int which, int i, S value) {
-        parts(place.warp, which).at(t, place.first_state + i, 0) = value;
+        parts(buffer, place.warp, which).at(t, place.first_state + i, 0) = value;
       });
     }
 
-    KOKKOS_FORCEINLINE_FUNCTION void compute(Item const& item) {
+    /// Sweeps over a block. Calls begun() once the registers of the state before it are free.
+    template <class F>
+    KOKKOS_FORCEINLINE_FUNCTION void compute(Item const& item, int buffer, F const& begun) {
       S a[steps][NS][ND];
       S h[steps + 1][NS][ND];
       int const states = live_states(item.slab);
-      int const live = Tile::padded ? steps : live_steps(item);
+      int const live = live_steps(item);
+      int const last = (Tile::padded ? steps : live) - 1;
+      auto to = channel_outputs.later(begin(item) - segment.begin + last);
+      each([&](int i, int j) { h[0][i][j] = start[i][j]; });
+      begun();
       PSSA_UNROLL
-      for (int i = 0; i < NS; ++i) {
-        PSSA_UNROLL
-        for (int j = 0; j < ND; ++j) h[0][i][j] = start[i][j];
-      }
-      PSSA_UNROLL
-      for (int t = 0; t < (Tile::padded ? steps : live); ++t) forward_step(t, states, h[t], a[t], h[t + 1]);
+      for (int t = 0; t < (Tile::padded ? steps : live); ++t) forward_step(buffer, t, states, h[t], a[t], h[t + 1]);
 
       // Sums wait in registers for a few tokens: the compiler may not move a load of scratch over a store.
       constexpr int held = Tile::padded ? Tile::unroll : 1;
@@ -417,49 +434,53 @@ struct BackwardKernel {
         PSSA_UNROLL
         for (int u = held - 1; u >= 0; --u) {
           int const t = end - held + u;
-          backward_step(t, states, a[t], h[t], h[t + 1], dx[u], ddelta[u], db[u], dc[u]);
+          backward_step(buffer, t, states, a[t], h[t], h[t + 1], dx[u], ddelta[u], db[u], dc[u]);
         }
         PSSA_UNROLL
-        for (int u = 0; u < held; ++u) put_channels(end - held + u, item.slab, {dx[u], ddelta[u], place.lane});
+        for (int u = held - 1; u >= 0; --u)
+          put_channels(end - held + u, item.slab, live, to, {dx[u], ddelta[u], place.lane});
         if (wants_states) {
           PSSA_UNROLL
-          for (int u = 0; u < held; ++u) put_states(end - held + u, {db[u], dc[u], place.warp_group});
+          for (int u = 0; u < held; ++u) put_states(buffer, end - held + u, {db[u], dc[u], place.warp_group});
         }
       }
     }
 
-    KOKKOS_FORCEINLINE_FUNCTION void write(Item const& item) const {
+    KOKKOS_FORCEINLINE_FUNCTION void write(Item const& item, int buffer) const {
       std::int64_t const t = begin(item) - segment.begin;
       int const rows = live_steps(item);
       if (!k.token_parts.absent()) {
-        constexpr int width = Deal<steps, Tile::states, Tile::threads, sizeof(S)>::width;
-        for (int which = 0; which < 2; ++which) {
-          auto const to = Rows<S>::template make<width>(
-              &k.token_parts(segment.tile, segment.batch, segment.begin, which, 0), k.token_parts.stride[2], 1);
-          write_block<steps, Tile::states, Tile::threads>(
-              rank, to, t, std::int64_t(item.slab) * Tile::states, rows, live_states(item.slab),
-              [&](int row, int column, auto& values) {
-                parts(0, which).take(row, column, values);
+        constexpr int width = PartsDeal::width;
+        PSSA_UNROLL
+        for (int which = 0; which < 2; ++which)
+          write_block<PartsDeal>(
+              rank, parts_rows[which], k.sizes.state % width == 0, t, std::int64_t(item.slab) * Tile::states, rows,
+              live_states(item.slab), [&](int row, int column, auto& values) {
+                parts(buffer, 0, which).take(row, column, values);
                 PSSA_UNROLL
                 for (int warp = 1; warp < Tile::warps; ++warp) {
                   S more[width];
-                  parts(warp, which).take(row, column, more);
+                  parts(buffer, warp, which).take(row, column, more);
                   PSSA_UNROLL
                   for (int i = 0; i < width; ++i) values[i] += more[i];
                 }
               });
+      }
+      if constexpr (Waits) {
+        if (item.slab + 1 == slabs) {
+          write_channels(k.dx, 0, t, rows);
+          write_channels(k.ddelta, 1, t, rows);
         }
       }
-      if (item.slab + 1 < slabs) return;
-      auto const write_channels = [&](Rows<T> const& to, int which) {
-        if (to.data == nullptr) return;
-        auto const result = results(which);
-        write_block<steps, Tile::channels, Tile::threads>(
-            rank, to, t, 0, rows, live_channels,
-            [&](int row, int column, auto& values) { result.take(row, column, values); });
-      };
-      write_channels(dx_rows, 0);
-      write_channels(ddelta_rows, 1);
+    }
+
+    KOKKOS_FORCEINLINE_FUNCTION void write_channels(Tensor<T, 3> const& to, int which, std::int64_t t, int live) const {
+      if (to.absent()) return;
+      auto const result = results(which);
+      using Mine = Deal<steps, Tile::channels, Tile::threads, static_cast<int>(sizeof(T))>;
+      auto const rows = this->template channel_rows<T, Mine>(to);
+      write_block<Mine>(rank, rows, live_channels == Tile::channels && rows.template packs<Mine>(), t, 0, live,
+                        live_channels, [&](int row, int column, auto& values) { result.take(row, column, values); });
     }
 
     KOKKOS_FORCEINLINE_FUNCTION void run() {
@@ -473,28 +494,38 @@ struct BackwardKernel {
         if (item.block > 0) replay(item.span);
         fetch(item);
         load_start(item);
-        stage(item);
+        stage(0, true);
         barrier(team);
       }
+      int buffer = 0;
       while (item.span >= 0) {
         Item const after = next(item);
         bool const more = after.span >= 0;
         bool const replays = Waits && more && after.span != item.span && after.block > 0;
         if (slabs > 1) swap_in(item.slab);
         if (more && !replays) fetch(after);
-        compute(item);
+        compute(item, buffer, [&] {
+          if (!Waits && more) load_start(after);
+        });
         if (slabs > 1) swap_out(item.slab);
-        barrier(team);
-        write(item);
-        if (replays) {
-          replay(after.span);
-          fetch(after);
+        if constexpr (buffers == 2) {
+          if (more) stage(1 - buffer, true);
+          barrier(team);
+          write(item, buffer);
+          buffer = 1 - buffer;
+        } else {
+          barrier(team);
+          write(item, buffer);
+          if (replays) {
+            replay(after.span);
+            fetch(after);
+          }
+          if (more) {
+            if (Waits) load_start(after);
+            stage(buffer, after.slab == 0);
+          }
+          barrier(team);
         }
-        if (more) {
-          load_start(after);
-          stage(after);
-        }
-        barrier(team);
         item = after;
       }
       for (int slab = 0; slab < slabs; ++slab) {

@@ -10,88 +10,135 @@
 namespace pssa::impl {
 
 /// A block dealt to Threads threads in packs of neighbouring columns, as wide as one access to elements of Size bytes.
+/// The packs of a thread stand below each other.
 template <int RowCount, int Columns, int Threads, int Size>
 struct Deal {
   static constexpr int widest = Threads == 1 ? Columns : 16 / Size;
   static constexpr int width = Columns % widest == 0 ? widest : 1;
   static constexpr int packs = RowCount * Columns / width;
   static constexpr int slots = (packs + Threads - 1) / Threads;  ///< packs of one thread
+  static constexpr int step = Threads * width / Columns;         ///< rows between them
+  static_assert(Threads * width % Columns == 0);
+
+  KOKKOS_FORCEINLINE_FUNCTION static int row(int rank) { return rank * width / Columns; }
+  KOKKOS_FORCEINLINE_FUNCTION static int column(int rank) { return rank * width % Columns; }
 
   /// Calls f(slot, row, first column) for the packs of thread rank.
   template <class F>
   KOKKOS_FORCEINLINE_FUNCTION static void each(int rank, F const& f) {
     PSSA_UNROLL
-    for (int slot = 0; slot < slots; ++slot) {
-      int const pack = rank + slot * Threads;
-      if (packs % Threads == 0 || pack < packs) f(slot, pack * width / Columns, pack * width % Columns);
-    }
+    for (int slot = 0; slot < slots; ++slot)
+      if (packs % Threads == 0 || rank + slot * Threads < packs) f(slot, row(rank) + slot * step, column(rank));
   }
 };
 
-/// The tokens of one sequence in memory, from a first channel or state on: what a block is read from or written to.
+/// The tokens of one sequence in memory, from a first channel or state on, as one thread sees them: what a block is read
+/// from or written to.
 template <class T>
 struct Rows {
-  T* data;  ///< at token 0
+  T* mine;  ///< the first element of the thread's first pack, in the block at token 0
   std::int64_t row_stride;
   std::int64_t column_stride;
-  bool wide;  ///< whether packs may be accessed whole
 
-  /// width: of the packs.
-  template <int width>
-  KOKKOS_FORCEINLINE_FUNCTION static Rows make(T* data, std::int64_t row_stride, std::int64_t column_stride) {
-    using Wide = Pack<std::remove_const_t<T>, width>;
-    return {data, row_stride, column_stride,
-            column_stride == 1 && Wide::fits(data) && Wide::fits(data + row_stride)};
+  template <class Deal>
+  KOKKOS_FORCEINLINE_FUNCTION static Rows make(T* data, std::int64_t row_stride, std::int64_t column_stride, int rank) {
+    return {data + Deal::row(rank) * row_stride + Deal::column(rank) * column_stride, row_stride, column_stride};
+  }
+  /// Whether packs may be accessed whole.
+  template <class Deal>
+  KOKKOS_FORCEINLINE_FUNCTION bool packs() const {
+    using Wide = Pack<std::remove_const_t<T>, Deal::width>;
+    return column_stride == 1 && Wide::fits(mine) && Wide::fits(mine + row_stride);
   }
 };
 
-/// A thread's share of a block in registers, loaded ahead of its use. Beyond the live rows and columns it is 0, which
-/// every kernel's arithmetic passes through: a decay of 1 and no input.
+/// A thread's share of a block in registers, loaded ahead of its use.
 template <class T, int RowCount, int Columns, int Threads>
 struct Fetch {
   using Mine = Deal<RowCount, Columns, Threads, static_cast<int>(sizeof(T))>;
   T value[Mine::slots][Mine::width];
 
-  /// Loads the block at token t, column n.
+  /// Loads the block at token t, column n, of which everything is live, from rows with packs.
+  KOKKOS_FORCEINLINE_FUNCTION void load_packs(int rank, Rows<T const> const& rows, std::int64_t t, std::int64_t n) {
+    T const* const from = rows.mine + t * rows.row_stride + n;
+    Mine::each(rank, [&](int slot, int, int) {
+      load_pack<Mine::width>(from + slot * Mine::step * rows.row_stride, value[slot]);
+    });
+  }
+  /// Loads the block at token t, column n. Beyond the live rows and columns it is 0, which every kernel's arithmetic
+  /// passes through: a decay of 1 and no input.
   KOKKOS_FORCEINLINE_FUNCTION void load(int rank, Rows<T const> const& rows, std::int64_t t, std::int64_t n,
                                         int live_rows, int live_columns) {
-    T const* const from = rows.data + t * rows.row_stride + n * rows.column_stride;
-    if (rows.wide && live_rows >= RowCount && live_columns >= Columns)
-      Mine::each(rank, [&](int slot, int row, int column) {
-        load_pack<Mine::width>(from + row * rows.row_stride + column, value[slot]);
-      });
-    else
-      Mine::each(rank, [&](int slot, int row, int column) {
-        PSSA_UNROLL
-        for (int k = 0; k < Mine::width; ++k)
-          value[slot][k] = row < live_rows && column + k < live_columns
-                               ? from[row * rows.row_stride + (column + k) * rows.column_stride]
-                               : T(0);
-      });
+    std::int64_t const row_stride = opaque(rows.row_stride);
+    std::int64_t const column_stride = opaque(rows.column_stride);
+    T const* const from = rows.mine + t * row_stride + n * column_stride;
+    Mine::each(opaque(rank), [&](int slot, int row, int column) {
+      PSSA_UNROLL
+      for (int k = 0; k < Mine::width; ++k)
+        value[slot][k] = row < live_rows && column + k < live_columns
+                             ? from[slot * Mine::step * row_stride + k * column_stride]
+                             : T(0);
+    });
   }
 };
 
 /// Writes to the block at token t, column n, where rows and columns are live, what f(row, column, values) puts into
 /// values.
-template <int RowCount, int Columns, int Threads, class T, class F>
-KOKKOS_FORCEINLINE_FUNCTION void write_block(int rank, Rows<T> const& rows, std::int64_t t, std::int64_t n,
+template <class Deal, class T, class F>
+KOKKOS_FORCEINLINE_FUNCTION void write_block(int rank, Rows<T> const& rows, bool packs, std::int64_t t, std::int64_t n,
                                              int live_rows, int live_columns, F const& f) {
-  using Mine = Deal<RowCount, Columns, Threads, static_cast<int>(sizeof(T))>;
-  T* const to = rows.data + t * rows.row_stride + n * rows.column_stride;
-  bool const wide = rows.wide && live_columns >= Columns;
-  Mine::each(rank, [&](int, int row, int column) {
-    if (row >= live_rows) return;
-    T values[Mine::width];
-    f(row, column, values);
-    if (wide) {
-      store_pack<Mine::width>(to + row * rows.row_stride + column, values);
-    } else {
+  constexpr int width = Deal::width;
+  if (packs) {
+    T* const to = rows.mine + t * rows.row_stride + n;
+    Deal::each(rank, [&](int slot, int row, int column) {
+      if (row >= live_rows || column >= live_columns) return;
+      T values[width];
+      f(row, column, values);
+      store_pack<width>(to + slot * Deal::step * rows.row_stride, values);
+    });
+  } else {
+    std::int64_t const row_stride = opaque(rows.row_stride);
+    std::int64_t const column_stride = opaque(rows.column_stride);
+    T* const to = rows.mine + t * row_stride + n * column_stride;
+    Deal::each(opaque(rank), [&](int slot, int row, int column) {
+      if (row >= live_rows) return;
+      T values[width];
+      f(row, column, values);
       PSSA_UNROLL
-      for (int k = 0; k < Mine::width; ++k)
-        if (column + k < live_columns) to[row * rows.row_stride + (column + k) * rows.column_stride] = values[k];
-    }
-  });
+      for (int k = 0; k < width; ++k)
+        if (column + k < live_columns) to[slot * Deal::step * row_stride + k * column_stride] = values[k];
+    });
+  }
 }
+
+/// Where a thread writes channels, one token after another.
+template <class T>
+struct Outputs {
+  T* at;  ///< the thread's first channel of the token
+  std::int64_t row_stride;
+  std::int64_t column_stride;
+  int live;  ///< channels from there on
+
+  /// Writes channel j of the token.
+  template <class S>
+  KOKKOS_FORCEINLINE_FUNCTION void put(int j, S value) const {
+    if (j < live) at[j * column_stride] = static_cast<T>(value);
+  }
+  /// Writes all channels of the token that are live.
+  template <class S, int Count>
+  KOKKOS_FORCEINLINE_FUNCTION void put(S const (&values)[Count]) const {
+    if (column_stride == 1 && live >= Count)
+      for (int j = 0; j < Count; ++j) at[j] = static_cast<T>(values[j]);
+    else
+      for (int j = 0; j < Count; ++j) put(j, values[j]);
+  }
+  /// The same, tokens later.
+  KOKKOS_FORCEINLINE_FUNCTION Outputs later(std::int64_t tokens) const {
+    return {at + tokens * row_stride, row_stride, column_stride, live};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void next() { at += row_stride; }
+  KOKKOS_FORCEINLINE_FUNCTION void previous() { at -= row_stride; }
+};
 
 /// RowCount x Columns records of Fields numbers in scratch: interleaved for one wide access by a thread that takes all
 /// fields, or field by field for a loop over columns.

@@ -255,6 +255,11 @@ void scratch(char const* call, std::int64_t state, std::int64_t interval, std::i
                  " bytes of scratch for a team, expected at most " + std::to_string(available));
 }
 
+void time_chunks(char const* call, ScanOptions const& options) {
+  if (options.time_chunks < 0)
+    fail(call, "options.time_chunks is " + std::to_string(options.time_chunks) + ", expected 0 (chosen) or more");
+}
+
 void channel_tile(char const* call, ScanOptions const& options, std::vector<int> const& compiled) {
   if (options.channel_tile == 0 ||
       std::find(compiled.begin(), compiled.end(), options.channel_tile) != compiled.end())

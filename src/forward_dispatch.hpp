@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The pssa authors
 #pragma once
 
+#include "carry_kernel.hpp"
+#include "ends_kernel.hpp"
 #include "forward_kernel.hpp"
 #include "launch.hpp"
 
@@ -38,10 +40,18 @@ void forward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, I
   }
   visit(typename Mine::Forward{}, chosen, [&](auto tile) {
     using ThisTile = decltype(tile);
+    DenseSegments segments{sizes.batch, sizes.length, (sizes.channels + ThisTile::channels - 1) / ThisTile::channels};
+    // The ends of the chunks wait in y, which is written after them.
+    Ends<S, T> const ends{out.y};
+    if (sizes.state <= ThisTile::states) {
+      segments.unit = tape != nullptr ? tape->interval : ThisTile::steps;
+      segments.chunks = chunks_of(tiles[chosen], segments.count(), Mine::units(exec), Mine::forward_split,
+                                  segments.most_chunks(ends.rows_for(sizes.state)), options);
+    }
     auto const run = [&](auto slabs) {
       ForwardKernel<ExecutionSpace, T, ThisTile, decltype(slabs)::value> kernel{
           sizes,
-          {sizes.batch, sizes.length, (sizes.channels + ThisTile::channels - 1) / ThisTile::channels},
+          segments,
           in.x,
           in.delta,
           in.b,
@@ -51,9 +61,16 @@ void forward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, I
           out.y,
           or_absent(out.hT),
           tape != nullptr ? tape->tensor() : Tensor<S, 4>{},
-          tape != nullptr ? tape->interval : 1};
-      launch(exec, "pssa::scan::forward", kernel.segments.count(), kernel);
+          tape != nullptr ? tape->interval : 1,
+          ends};
+      launch(exec, "pssa::scan::forward", segments.count(), kernel);
     };
+    if (segments.chunks > 1) {
+      launch(exec, "pssa::scan::ends", segments.count(),
+             EndsKernel<ExecutionSpace, T, ThisTile, T, false>{sizes, segments, in.x, in.delta, in.b, in.A, ends});
+      CarryKernel<ExecutionSpace, S, T, false> const carry{sizes, segments, in.A, or_absent(in.h0), ends};
+      launch(exec, "pssa::scan::carry", carry.count(), carry);
+    }
     if (sizes.state <= ThisTile::states) return run(std::false_type{});
     if constexpr (is_largest<ThisTile>(typename Mine::Forward{})) run(std::true_type{});
   });

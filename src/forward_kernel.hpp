@@ -2,26 +2,23 @@
 // SPDX-FileCopyrightText: The pssa authors
 #pragma once
 
-#include "block.hpp"
-#include "recurrence.hpp"
-#include "registers.hpp"
-#include "segments.hpp"
-#include "tile.hpp"
+#include "ends.hpp"
+#include "walk.hpp"
 
 #include <pssa/impl/call.hpp>
 
 namespace pssa::impl {
 
-/// The forward pass: a team walks one sequence of one tile of channels in blocks of tokens. States stay in registers;
-/// the next block is fetched while the present one is computed.
+/// The forward pass: a team walks one segment in blocks of tokens. States stay in registers; the next block is fetched
+/// while the present one is computed.
 /// Slabs: the state is larger than a tile's and takes turns in the registers.
 template <class ExecutionSpace, class T, class Tile, bool Slabs>
 struct ForwardKernel {
   using S = state_type<T>;
   using Policy = TeamPolicyOf<ExecutionSpace, Tile>;
   using Team = typename Policy::member_type;
-
-  using OverStates = typename Place<Tile, false>::OverStates;
+  using Base = Walk<T, Tile, false>;
+  using OverStates = typename Base::TilePlace::OverStates;
 
   static constexpr int NS = Tile::thread_states;
   static constexpr int ND = Tile::thread_channels;
@@ -36,11 +33,13 @@ struct ForwardKernel {
   Tensor<S, 3> hT;    ///< data null = not wanted
   Tensor<S, 4> tape;  ///< (batch, entry, channels, state), data null = inference
   std::int64_t interval = 1;
+  Ends<S, T> carries;  ///< where there are several chunks, the state that each begins with
 
-  using Tokens = Records<S, steps, Tile::channels, 2, Tile::interleaved>;        // (delta, delta x)
-  using Vectors = Records<S, steps, Tile::states, 1, false>;                     // b or c
-  using Results = Records<S, steps, Tile::channels, 1, false>;                   // y
-  static constexpr int scratch_elements = Tile::buffers * (Tokens::size + 2 * Vectors::size + Results::size);
+  using Tokens = Records<S, steps, Tile::channels, 2, Tile::interleaved>;  // (delta, delta x)
+  using Vectors = Records<S, steps, Tile::states, 1, false>;               // b or c
+  using Results = Records<S, steps, Tile::channels, 1, false>;             // y, summed over slabs
+  static constexpr int scratch_elements =
+      Tile::buffers * (Tokens::size + 2 * Vectors::size + (Slabs ? Results::size : 0));
   static constexpr std::size_t scratch_bytes = scratch_elements * sizeof(S);
   static_assert(scratch_bytes <= 40000, "level-0 scratch is about 40 KiB before Kokkos 5.2");
 
@@ -51,53 +50,53 @@ struct ForwardKernel {
 
   KOKKOS_FUNCTION void operator()(Team const& team) const {
     for (std::int64_t index = team.league_rank(); index < segments.count(); index += team.league_size()) {
-      Walk(*this, team, segments(index)).run();
+      Thread(*this, team, segments(index)).run();
       barrier(team);  // the next segment reuses the scratch
     }
   }
 
  private:
-  /// One thread's part in one segment.
-  struct Walk {
+  struct Thread : Base {
+    using typename Base::ChannelFetch;
+    using typename Base::Registers;
+    using typename Base::StateFetch;
+    using Base::live_channels;
+    using Base::live_states;
+    using Base::matrix;
+    using Base::place;
+    using Base::rank;
+    using Base::segment;
+
     ForwardKernel const& k;
     Team const& team;
-    Segment segment;
-    int rank;
-    Place<Tile, false> place;
-    std::int64_t first_channel;
-    int live_channels;
     int slabs;
     S* scratch;
     [[maybe_unused]] S* waiting = nullptr;
 
-    using ChannelFetch = Fetch<T, steps, Tile::channels, Tile::threads>;
-    using StateFetch = Fetch<T, steps, Tile::states, Tile::threads>;
     Rows<T const> x_rows, delta_rows, b_rows, c_rows;
-    Rows<T> y_rows;
+    bool packs;     ///< blocks whose tokens are all live are fetched in packs
+    Outputs<T> y;
     ChannelFetch x, delta;
     StateFetch b, c;
     std::uint32_t kept = 0;          ///< the tokens of a block before which the state goes to the tape
-    std::int64_t kept_entries = 0;   ///< tape entries before the block's first
+    std::int64_t kept_entries;       ///< tape entries before the block's first
     std::int64_t next_kept = 0;      ///< from the block's first token
-    S A2[NS][ND];
-    S h[NS][ND];
+    Registers A2, h;
 
-    KOKKOS_FORCEINLINE_FUNCTION Walk(ForwardKernel const& kernel, Team const& member, Segment const& mine)
-        : k(kernel),
+    KOKKOS_FORCEINLINE_FUNCTION Thread(ForwardKernel const& kernel, Team const& member, Segment const& mine)
+        : Base(mine, kernel.sizes.channels, kernel.sizes.state, member.team_rank()),
+          k(kernel),
           team(member),
-          segment(mine),
-          rank(opaque(member.team_rank())),
-          place(rank),
-          first_channel(mine.tile * Tile::channels),
-          live_channels(static_cast<int>(
-              Kokkos::min(std::int64_t(Tile::channels), kernel.sizes.channels - mine.tile * Tile::channels))),
           slabs(Slabs ? static_cast<int>(slabs_of(kernel.sizes.state, Tile::states)) : 1),
           scratch(in_scratch<S>(member.team_scratch(0).get_shmem_aligned(std::size_t{scratch_bytes}, 16))),
-          x_rows(channel_rows(kernel.x)),
-          delta_rows(channel_rows(kernel.delta)),
-          b_rows(state_rows(kernel.b)),
-          c_rows(state_rows(kernel.c)),
-          y_rows(channel_rows(kernel.y)) {
+          x_rows(this->channel_rows(kernel.x)),
+          delta_rows(this->channel_rows(kernel.delta)),
+          b_rows(this->state_rows(kernel.b)),
+          c_rows(this->state_rows(kernel.c)),
+          packs(this->channel_packs(x_rows) && this->channel_packs(delta_rows) && this->state_packs(b_rows) &&
+                this->state_packs(c_rows)),
+          y(this->outputs(kernel.y)),
+          kept_entries(mine.begin / kernel.interval) {
       if constexpr (Slabs)
         waiting = static_cast<S*>(member.team_scratch(1).get_shmem_aligned(
             static_cast<std::size_t>(slabs) * Tile::states * Tile::channels * sizeof(S), 16));
@@ -113,42 +112,30 @@ struct ForwardKernel {
       return {scratch + Tile::buffers * (Tokens::size + 2 * Vectors::size) + block % Tile::buffers * Results::size};
     }
 
-    KOKKOS_FORCEINLINE_FUNCTION int live_states(int slab) const {
-      return static_cast<int>(Kokkos::min(std::int64_t(Tile::states), k.sizes.state - std::int64_t(slab) * Tile::states));
-    }
     KOKKOS_FORCEINLINE_FUNCTION int live_steps(int block) const {
       return static_cast<int>(
-          Kokkos::min(std::int64_t(steps), segment.end - segment.begin - std::int64_t(block) * steps));
-    }
-
-    template <class R, class... Leading>
-    KOKKOS_FORCEINLINE_FUNCTION Matrix<R> matrix(Tensor<R, 2 + sizeof...(Leading)> const& tensor, int slab,
-                                                 Leading... leading) const {
-      constexpr int axis = sizeof...(Leading);
-      return {&tensor(leading..., first_channel, std::int64_t(slab) * Tile::states), tensor.stride[axis],
-              tensor.stride[axis + 1], live_channels, live_states(slab)};
-    }
-
-    template <class R>
-    KOKKOS_FORCEINLINE_FUNCTION Rows<R> channel_rows(Tensor<R, 3> const& tensor) const {
-      return Rows<R>::template make<ChannelFetch::Mine::width>(&tensor(segment.batch, segment.begin, first_channel),
-                                                               tensor.stride[1], tensor.stride[2]);
-    }
-    KOKKOS_FORCEINLINE_FUNCTION Rows<T const> state_rows(Tensor<T const, 3> const& tensor) const {
-      return Rows<T const>::template make<StateFetch::Mine::width>(&tensor(segment.batch, segment.begin, 0),
-                                                                   tensor.stride[1], tensor.stride[2]);
+          Kokkos::min(std::int64_t(steps), this->tokens_in_segment() - std::int64_t(block) * steps));
     }
 
     KOKKOS_FORCEINLINE_FUNCTION void fetch(int block, int slab) {
       std::int64_t const t = std::int64_t(block) * steps;
-      int const rows = live_steps(block);
-      if (slab == 0) {
-        x.load(rank, x_rows, t, 0, rows, live_channels);
-        delta.load(rank, delta_rows, t, 0, rows, live_channels);
-      }
       std::int64_t const n = std::int64_t(slab) * Tile::states;
-      b.load(rank, b_rows, t, n, rows, live_states(slab));
-      c.load(rank, c_rows, t, n, rows, live_states(slab));
+      int const rows = live_steps(block);
+      if (packs && rows == steps) {
+        if (slab == 0) {
+          x.load_packs(rank, x_rows, t, 0);
+          delta.load_packs(rank, delta_rows, t, 0);
+        }
+        b.load_packs(rank, b_rows, t, n);
+        c.load_packs(rank, c_rows, t, n);
+      } else {
+        if (slab == 0) {
+          x.load(rank, x_rows, t, 0, rows, live_channels);
+          delta.load(rank, delta_rows, t, 0, rows, live_channels);
+        }
+        b.load(rank, b_rows, t, n, rows, live_states(slab));
+        c.load(rank, c_rows, t, n, rows, live_states(slab));
+      }
     }
 
     KOKKOS_FORCEINLINE_FUNCTION void stage(int block, int slab, int item) const {
@@ -169,33 +156,21 @@ struct ForwardKernel {
       stage_vectors(c, vectors(item, 1), rank);
     }
 
-    KOKKOS_FORCEINLINE_FUNCTION void load_A(int slab) {
-      load_registers<true, Tile>(place, matrix(k.A, slab), A2);
-      PSSA_UNROLL
-      for (int i = 0; i < NS; ++i) {
-        PSSA_UNROLL
-        for (int j = 0; j < ND; ++j) A2[i][j] *= log2_e<S>;
-      }
+    /// The state before the segment. Chunks do not read h0: it may be hT, which the last of them writes.
+    KOKKOS_FORCEINLINE_FUNCTION void load_start(int slab) {
+      if (k.segments.chunks > 1)
+        this->load_carry(k.carries, h);
+      else if (!k.h0.absent())
+        load_registers<Tile>(place, matrix(k.h0, slab, segment.batch), h);
+      else
+        this->each([&](int i, int j) { h[i][j] = S(0); });
     }
-
-    KOKKOS_FORCEINLINE_FUNCTION void load_h0(int slab) {
-      if (k.h0.absent()) {
-        PSSA_UNROLL
-        for (int i = 0; i < NS; ++i) {
-          PSSA_UNROLL
-          for (int j = 0; j < ND; ++j) h[i][j] = S(0);
-        }
-      } else {
-        load_registers<true, Tile>(place, matrix(k.h0, slab, segment.batch), h);
-      }
-    }
-
     KOKKOS_FORCEINLINE_FUNCTION S& waiting_at(int slab, int i, int j) const {
       return waiting[((slab * NS + i) * ND + j) * Tile::threads + rank];
     }
 
     KOKKOS_FORCEINLINE_FUNCTION void keep(int slab, std::int64_t entry) const {
-      store_registers<true, Tile>(place, matrix(k.tape, slab, segment.batch, entry), h);
+      store_registers<Tile>(place, matrix(k.tape, slab, segment.batch, entry), h);
     }
 
     /// Finds the tokens of the next block before which the state is kept.
@@ -233,41 +208,56 @@ struct ForwardKernel {
       }
     }
 
+    using Sums = typename OverStates::template Single<S>;
+
+    KOKKOS_FORCEINLINE_FUNCTION void put(int block, int slab, int t, Outputs<T>& to, Sums const& sums) const {
+      if constexpr (Slabs) {
+        auto const result = results(block);
+        sums.each(place.lane, [&](int j, S sum) {
+          S& y = result.at(t, place.first_channel + j, 0);
+          y = slab == 0 ? sum : y + sum;
+        });
+      } else {
+        if constexpr (Tile::padded)
+          sums.each_owned(place.lane, [&](int j, S sum) { to.put(j, sum); });
+        else
+          to.put(sums.sum);
+        to.next();
+      }
+    }
+
     KOKKOS_FORCEINLINE_FUNCTION void compute(int block, int slab, int item) {
       auto const token = tokens(block);
       auto const token_b = vectors(item, 0);
       auto const token_c = vectors(item, 1);
-      auto const result = results(block);
       int const live = live_steps(block);
       int const states = live_states(slab);
       if (slab == 0) find_kept(live);
-      auto const put = [&](int t, typename OverStates::template Single<S> const& sums) {
-        sums.each(place.lane, [&](int j, S sum) {
-          S& y = result.at(t, place.first_channel + j, 0);
-          y = !Slabs || slab == 0 ? sum : y + sum;
-        });
+      auto to = y.later(std::int64_t(block) * steps);
+      auto const advance_one = [&](int t) {
+        S ys[ND];
+        step(t, token, token_b, token_c, states, ys);
+        put(block, slab, t, to, ys);
       };
-      // Unrolled code asks for a kept state at every stride-th token only; intervals that need others take the loop.
+      // Unrolled code keeps no state, or every stride-th; what else is asked for takes the loop.
       constexpr int stride = Tile::unroll < 8 ? Tile::unroll : 8;
+      constexpr auto every = static_cast<std::uint32_t>((std::uint64_t{1} << Tile::unroll) - 1);
       for (int t0 = 0; t0 < live; t0 += Tile::unroll) {
-        std::uint32_t const asked =
-            kept >> t0 & static_cast<std::uint32_t>((std::uint64_t{1} << Tile::unroll) - 1);
-        if ((asked & ~multiples(stride)) == 0) {
-          // The sums are stored after the last load: the compiler may not move a load of scratch over a store.
-          S ys[Tile::unroll][ND];
+        std::uint32_t const asked = kept >> t0 & every;
+        bool const whole = t0 + Tile::unroll <= live;
+        if (whole && asked == 0) {
+          PSSA_UNROLL
+          for (int u = 0; u < Tile::unroll; ++u) advance_one(t0 + u);
+        } else if (whole && asked == (multiples(stride) & every)) {
           PSSA_UNROLL
           for (int u = 0; u < Tile::unroll; ++u) {
-            if (u % stride == 0 && (asked >> u & 1)) keep(slab, entry(t0 + u));
-            step(t0 + u, token, token_b, token_c, states, ys[u]);
+            if (u % stride == 0) keep(slab, entry(t0 + u));
+            advance_one(t0 + u);
           }
-          PSSA_UNROLL
-          for (int u = 0; u < Tile::unroll; ++u) put(t0 + u, ys[u]);
         } else {
-          for (int u = 0; u < Tile::unroll; ++u) {
-            S ys[ND];
-            if (asked >> u & 1) keep(slab, entry(t0 + u));
-            step(t0 + u, token, token_b, token_c, states, ys);
-            put(t0 + u, ys);
+          for (int t = t0; t < t0 + Tile::unroll && t < live; ++t) {
+            if (kept >> t & 1) keep(slab, entry(t));
+            advance_one(t);
           }
         }
       }
@@ -282,41 +272,36 @@ struct ForwardKernel {
 
     KOKKOS_FORCEINLINE_FUNCTION void write(int block) const {
       auto const result = results(block);
-      write_block<steps, Tile::channels, Tile::threads>(
-          rank, y_rows, std::int64_t(block) * steps, 0, live_steps(block), live_channels,
-          [&](int row, int column, auto& values) { result.take(row, column, values); });
+      using Mine = Deal<steps, Tile::channels, Tile::threads, static_cast<int>(sizeof(T))>;
+      auto const rows = this->template channel_rows<T, Mine>(k.y);
+      write_block<Mine>(rank, rows, live_channels == Tile::channels && rows.template packs<Mine>(),
+                        std::int64_t(block) * steps, 0, live_steps(block), live_channels,
+                        [&](int row, int column, auto& values) { result.take(row, column, values); });
     }
 
     KOKKOS_FORCEINLINE_FUNCTION void save(int slab) {
+      if (!k.segments.last(segment.chunk)) return;  // the next chunk keeps the state it begins with
       if (!k.tape.absent() && segment.end % k.interval == 0) keep(slab, segment.end / k.interval);
-      if (!k.hT.absent()) store_registers<true, Tile>(place, matrix(k.hT, slab, segment.batch), h);
+      if (!k.hT.absent()) store_registers<Tile>(place, matrix(k.hT, slab, segment.batch), h);
     }
 
     KOKKOS_FORCEINLINE_FUNCTION void swap_in(int slab) {
-      load_A(slab);
-      PSSA_UNROLL
-      for (int i = 0; i < NS; ++i) {
-        PSSA_UNROLL
-        for (int j = 0; j < ND; ++j) h[i][j] = waiting_at(slab, i, j);
-      }
+      this->load_A2(k.A, slab, A2);
+      this->each([&](int i, int j) { h[i][j] = waiting_at(slab, i, j); });
     }
 
     KOKKOS_FORCEINLINE_FUNCTION void swap_out(int slab) const {
-      PSSA_UNROLL
-      for (int i = 0; i < NS; ++i) {
-        PSSA_UNROLL
-        for (int j = 0; j < ND; ++j) waiting_at(slab, i, j) = h[i][j];
-      }
+      this->each([&](int i, int j) { waiting_at(slab, i, j) = h[i][j]; });
     }
 
     KOKKOS_FORCEINLINE_FUNCTION void run() {
-      int const blocks = static_cast<int>((segment.end - segment.begin + steps - 1) / steps);
+      int const blocks = static_cast<int>((this->tokens_in_segment() + steps - 1) / steps);
       if constexpr (!Slabs) {
-        load_A(0);
-        load_h0(0);
+        this->load_A2(k.A, 0, A2);
+        load_start(0);
       } else {
         for (int slab = 0; slab < slabs; ++slab) {
-          load_h0(slab);
+          load_start(slab);
           swap_out(slab);
         }
       }
@@ -337,7 +322,7 @@ struct ForwardKernel {
           if constexpr (Slabs) swap_out(slab);
           if (next_block < blocks) stage(next_block, next_slab, item + 1);
           barrier(team);
-          if (last_slab) write(block);
+          if (Slabs && last_slab) write(block);
         }
       }
       for (int slab = 0; slab < slabs; ++slab) {

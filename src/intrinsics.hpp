@@ -111,10 +111,17 @@ KOKKOS_FORCEINLINE_FUNCTION S* in_scratch(void* pointer) {
 #endif
 }
 
-/// The same number, whose range the compiler cannot see: knowing it, nvcc trades registers for address arithmetic.
+/// The same number, of which the compiler knows nothing. nvcc trades registers for address arithmetic when it knows a
+/// rank's range, and holds in registers through a whole loop what a rare branch computes from numbers it knows.
 KOKKOS_FORCEINLINE_FUNCTION int opaque(int value) {
 #if PSSA_ON_CUDA
   asm volatile("" : "+r"(value));
+#endif
+  return value;
+}
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t opaque(std::int64_t value) {
+#if PSSA_ON_CUDA
+  asm volatile("" : "+l"(value));
 #endif
   return value;
 }

@@ -9,8 +9,8 @@
 
 namespace pssa::impl {
 
-/// Adds the backward sweep's parts in a fixed order: those of db and dc over the tiles of channels, those of dA over the
-/// batch. Each index is a strip of neighbouring sums, one on a device, a cache line or more on a host.
+/// Adds the backward sweep's parts in a fixed order: those of db and dc over the tiles of channels, those of dA over
+/// the chunks. Each index is a strip of neighbouring sums, one on a device, a cache line or more on a host.
 template <class ExecutionSpace, class T, class Machine>
 struct ReduceKernel {
   using S = state_type<T>;
@@ -19,9 +19,10 @@ struct ReduceKernel {
 
   Sizes sizes;
   std::int64_t tiles = 0;
+  std::int64_t chunks = 0;  ///< of all sequences
   // What is not wanted has data null.
   S const* token_parts = nullptr;  ///< (tile, batch, length, b or c, state), contiguous
-  S const* A_parts = nullptr;       ///< (batch, channels, state)
+  S const* A_parts = nullptr;       ///< (chunk, channels, state)
   Tensor<T, 3> db, dc;
   Tensor<S, 2> dA;
 
@@ -43,7 +44,7 @@ struct ReduceKernel {
         if (!to.absent()) to(token / sizes.length, token % sizes.length, n) = static_cast<T>(sum);
       });
     else
-      add(A_parts, A_sums(), sizes.batch, first - strips(token_sums()) * strip, [&](std::int64_t which, S sum) {
+      add(A_parts, A_sums(), chunks, first - strips(token_sums()) * strip, [&](std::int64_t which, S sum) {
         dA(which / sizes.state, which % sizes.state) = sum;
       });
   }

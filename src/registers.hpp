@@ -27,6 +27,9 @@ struct ScatterSum {
     }
   }
 
+  /// The first element whose sum a lane owns.
+  KOKKOS_FORCEINLINE_FUNCTION static int own(int place) { return place & (spread - 1); }
+
   /// The sums of one set that a lane owns.
   template <class S>
   struct Single {
@@ -42,13 +45,18 @@ struct ScatterSum {
       }
     }
 
+    /// Calls store(k, sum) on one lane for each element, which is the k-th after own(place).
+    template <class F>
+    KOKKOS_FORCEINLINE_FUNCTION void each_owned(int place, F const& store) const {
+      if (Lanes == spread || place < spread) {
+        PSSA_UNROLL
+        for (int k = 0; k < Count; k += spread) store(k, sum[k / spread]);
+      }
+    }
     /// Calls store(element, sum) on one lane for each element.
     template <class F>
     KOKKOS_FORCEINLINE_FUNCTION void each(int place, F const& store) const {
-      if (Lanes == spread || place < spread) {
-        PSSA_UNROLL
-        for (int k = 0; k < Count; k += spread) store(k + (place & (spread - 1)), sum[k / spread]);
-      }
+      each_owned(place, [&](int k, S value) { store(k + own(place), value); });
     }
   };
 
@@ -57,13 +65,17 @@ struct ScatterSum {
   struct Pair {
     static constexpr bool divided = Lanes > spread;
     static constexpr int owned = divided ? 1 : Count / spread;
-    S sum[divided ? 1 : 2][owned];
+    static constexpr int sets = divided ? 1 : 2;  ///< that a lane has sums of
+    S sum[sets][owned];
+
+    /// Where lanes are divided, the set that a lane owns sums of.
+    KOKKOS_FORCEINLINE_FUNCTION static bool which(int place) { return place & spread; }
 
     KOKKOS_FORCEINLINE_FUNCTION Pair(S (&first)[Count], S (&second)[Count], int place) {
       scatter(first);
       scatter(second);
       if constexpr (divided) {
-        bool const upper = place & spread;
+        bool const upper = which(place);
         S total = upper ? second[0] : first[0];
         S const sent = upper ? first[0] : second[0];
         total += lane_xor(sent, spread * Step);
@@ -79,18 +91,23 @@ struct ScatterSum {
       }
     }
 
-    /// Calls store(set, element, sum) on one lane for each element of each set.
+    /// Calls store(set, k, sum) on one lane for each element of each set, which is the k-th after own(place).
     template <class F>
-    KOKKOS_FORCEINLINE_FUNCTION void each(int place, F const& store) const {
+    KOKKOS_FORCEINLINE_FUNCTION void each_owned(int place, F const& store) const {
       if constexpr (divided) {
-        if (place < 2 * spread) store(place & spread ? 1 : 0, place & (spread - 1), sum[0][0]);
+        if (place < 2 * spread) store(which(place) ? 1 : 0, 0, sum[0][0]);
       } else {
         PSSA_UNROLL
         for (int k = 0; k < owned; ++k) {
-          store(0, k * spread + (place & (spread - 1)), sum[0][k]);
-          store(1, k * spread + (place & (spread - 1)), sum[1][k]);
+          store(0, k * spread, sum[0][k]);
+          store(1, k * spread, sum[1][k]);
         }
       }
+    }
+    /// Calls store(set, element, sum) on one lane for each element of each set.
+    template <class F>
+    KOKKOS_FORCEINLINE_FUNCTION void each(int place, F const& store) const {
+      each_owned(place, [&](int set, int k, S value) { store(set, k + own(place), value); });
     }
   };
 };
@@ -123,6 +140,23 @@ struct Place {
     if constexpr (SwizzleStates) return first_state + (i ^ (warp_group & (OverChannels::spread - 1)));
     return first_state + i;
   }
+  /// Brings the states of a channel from their order in memory to that of the registers, or back.
+  template <class S>
+  KOKKOS_FORCEINLINE_FUNCTION void swizzle(S (&values)[Tile::thread_states]) const {
+    if constexpr (SwizzleStates) {
+      PSSA_UNROLL
+      for (int m = 1; m < OverChannels::spread; m <<= 1) {
+        bool const swap = warp_group & m;
+        PSSA_UNROLL
+        for (int i = 0; i < Tile::thread_states; ++i)
+          if ((i & m) == 0) {
+            S const low = values[i];
+            values[i] = swap ? values[i | m] : low;
+            values[i | m] = swap ? low : values[i | m];
+          }
+      }
+    }
+  }
 };
 
 /// A channels x states matrix in memory from which a team takes a tile and a slab: rows from the first, if live.
@@ -133,11 +167,23 @@ struct Matrix {
   std::int64_t state_stride;
   int live_channels;
   int live_states;
+
+  /// Whether Count states from the first on, of channels below end, may be accessed at once.
+  template <int Count>
+  KOKKOS_FORCEINLINE_FUNCTION bool packs([[maybe_unused]] int first_state, [[maybe_unused]] int end_channel) const {
+#if PSSA_ON_CUDA
+    using Wide = Pack<std::remove_const_t<S>, Count>;
+    return state_stride == 1 && end_channel <= live_channels && first_state + Count <= live_states &&
+           Wide::fits(data) && Wide::fits(data + channel_stride);
+#else
+    return false;
+#endif
+  }
 };
 
-/// Fills a thread's registers from the memory they belong to, with 0 beyond its edges. Packed: states that are
-/// neighbours in memory travel together; swizzled states cannot.
-template <bool Packed, class Tile, class Place, class S, class R>
+/// Fills a thread's registers from the memory they belong to, with 0 beyond its edges. On a device, states that are
+/// neighbours in memory travel together.
+template <class Tile, class Place, class S, class R>
 KOKKOS_FORCEINLINE_FUNCTION void load_registers(Place const& place, Matrix<S> const& from,
                                                 R (&to)[Tile::thread_states][Tile::thread_channels]) {
   constexpr int NS = Tile::thread_states;
@@ -149,31 +195,32 @@ KOKKOS_FORCEINLINE_FUNCTION void load_registers(Place const& place, Matrix<S> co
       return;
     }
   }
+  if (from.template packs<NS>(place.first_state, place.first_channel + ND)) {
+    PSSA_UNROLL
+    for (int j = 0; j < ND; ++j) {
+      R values[NS];
+      load_pack<NS>(const_cast<R const*>(from.data + place.channel(j) * from.channel_stride + place.first_state), values);
+      place.swizzle(values);
+      PSSA_UNROLL
+      for (int i = 0; i < NS; ++i) to[i][j] = values[i];
+    }
+    return;
+  }
+  std::int64_t const channel_stride = opaque(from.channel_stride);
+  std::int64_t const state_stride = opaque(from.state_stride);
   PSSA_UNROLL
   for (int j = 0; j < ND; ++j) {
     int const d = place.channel(j);
-    S* const row = from.data + d * from.channel_stride;
-    if constexpr (Packed) {
-      S* const begin = row + place.first_state;
-      if (from.state_stride == 1 && d < from.live_channels && place.first_state + NS <= from.live_states &&
-          Pack<R, NS>::fits(begin)) {
-        R values[NS];
-        load_pack<NS>(const_cast<R const*>(begin), values);
-        PSSA_UNROLL
-        for (int i = 0; i < NS; ++i) to[i][j] = values[i];
-        continue;
-      }
-    }
     PSSA_UNROLL
     for (int i = 0; i < NS; ++i) {
       int const n = place.state(i);
-      to[i][j] = d < from.live_channels && n < from.live_states ? row[n * from.state_stride] : R(0);
+      to[i][j] = d < from.live_channels && n < from.live_states ? from.data[d * channel_stride + n * state_stride] : R(0);
     }
   }
 }
 
 /// Writes a thread's registers to the memory they belong to, within its edges.
-template <bool Packed, class Tile, class Place, class S>
+template <class Tile, class Place, class S>
 KOKKOS_FORCEINLINE_FUNCTION void store_registers(Place const& place, Matrix<S> const& to,
                                                  S const (&from)[Tile::thread_states][Tile::thread_channels]) {
   constexpr int NS = Tile::thread_states;
@@ -185,25 +232,26 @@ KOKKOS_FORCEINLINE_FUNCTION void store_registers(Place const& place, Matrix<S> c
       return;
     }
   }
+  if (to.template packs<NS>(place.first_state, place.first_channel + ND)) {
+    PSSA_UNROLL
+    for (int j = 0; j < ND; ++j) {
+      S values[NS];
+      PSSA_UNROLL
+      for (int i = 0; i < NS; ++i) values[i] = from[i][j];
+      place.swizzle(values);
+      store_pack<NS>(to.data + place.channel(j) * to.channel_stride + place.first_state, values);
+    }
+    return;
+  }
+  std::int64_t const channel_stride = opaque(to.channel_stride);
+  std::int64_t const state_stride = opaque(to.state_stride);
   PSSA_UNROLL
   for (int j = 0; j < ND; ++j) {
     int const d = place.channel(j);
-    S* const row = to.data + d * to.channel_stride;
-    if constexpr (Packed) {
-      S* const begin = row + place.first_state;
-      if (to.state_stride == 1 && d < to.live_channels && place.first_state + NS <= to.live_states &&
-          Pack<S, NS>::fits(begin)) {
-        S values[NS];
-        PSSA_UNROLL
-        for (int i = 0; i < NS; ++i) values[i] = from[i][j];
-        store_pack<NS>(begin, values);
-        continue;
-      }
-    }
     PSSA_UNROLL
     for (int i = 0; i < NS; ++i) {
       int const n = place.state(i);
-      if (d < to.live_channels && n < to.live_states) row[n * to.state_stride] = from[i][j];
+      if (d < to.live_channels && n < to.live_states) to.data[d * channel_stride + n * state_stride] = from[i][j];
     }
   }
 }

@@ -9,24 +9,39 @@
 
 namespace pssa::impl {
 
-/// What one team works on: tokens [begin, end) of one sequence and one tile of its channels.
+/// What one team works on: tokens [begin, end) of one sequence, its chunk, and one tile of its channels.
 struct Segment {
   std::int64_t batch;
+  std::int64_t chunk;
   std::int64_t begin;
   std::int64_t end;
   std::int64_t tile;
 };
 
-/// Dense batches: sequence i of the batch is tokens 0 to length. Tiles of one sequence are neighbours, so that teams
-/// that run together share its b and c.
+/// Dense batches, every sequence cut into the same chunks. Tiles of one chunk are neighbours, so that teams that run
+/// together share its b and c.
 struct DenseSegments {
   std::int64_t batch;
   std::int64_t length;
   std::int64_t tiles;
+  std::int64_t chunks = 1;
+  std::int64_t unit = 1;  ///< chunks begin at multiples of it, and are as even as that allows
 
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t count() const { return batch * tiles; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t count() const { return batch * chunks * tiles; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t begin(std::int64_t chunk) const {
+    return chunk == chunks ? length : chunk * ((length + unit - 1) / unit) / chunks * unit;
+  }
   KOKKOS_FORCEINLINE_FUNCTION Segment operator()(std::int64_t index) const {
-    return {index / tiles, 0, length, index % tiles};
+    std::int64_t const sequence = index / tiles;
+    std::int64_t const chunk = sequence % chunks;
+    return {sequence / chunks, chunk, begin(chunk), begin(chunk + 1), index % tiles};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool last(std::int64_t chunk) const { return chunk + 1 == chunks; }
+
+  /// The most chunks of at least tokens tokens each that may be made; 1 when there is no cut.
+  std::int64_t most_chunks(std::int64_t tokens) const {
+    // The last of them ends with the sequence, within a unit.
+    return std::max(std::int64_t{1}, length / ((tokens + unit - 1) / unit * unit + unit));
   }
 
   /// Teams to launch: one a segment as far as a league can count; each team then walks in steps of the league.

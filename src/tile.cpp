@@ -4,6 +4,8 @@
 
 #include <pssa/impl/check.hpp>
 
+#include <algorithm>
+
 namespace pssa::impl {
 
 std::int64_t forward_waiting_bytes(TileSize const& tile, std::int64_t state, std::int64_t element) {
@@ -38,6 +40,14 @@ std::size_t choose(char const* call, std::vector<TileSize> const& tiles, std::in
     if (options.channel_tile == 0 ? busy : options.channel_tile == width) return i;
   }
   return range.last - 1;
+}
+
+std::int64_t chunks_of(TileSize const& tile, std::int64_t teams, std::int64_t units, SplitRule const& rule,
+                       std::int64_t most, ScanOptions const& options) {
+  if (options.time_chunks != 0) return std::min(std::int64_t{options.time_chunks}, most);
+  std::int64_t const warps = teams * tile.warps;
+  if (warps == 0 || warps >= rule.few * units) return 1;
+  return std::min((rule.many * units + warps - 1) / warps, most);
 }
 
 }  // namespace pssa::impl

@@ -85,12 +85,21 @@ std::int64_t waiting_bytes_max() {
 template <class... Tiles>
 struct TileList {};
 
+/// Sequences are cut into chunks of time where a processor would hold fewer warps than few: into as many as give it
+/// many. A cut costs a second exponential, so few is well below what the processor can use.
+struct SplitRule {
+  int few;
+  int many;
+};
+
 /// The tiles compiled for a backend: by rising states, wide tiles before narrow ones of the same states.
 template <class ExecutionSpace, class S>
 struct Tuning {
   using Forward = TileList<Tile<DeviceMachine, 1, 1, 8, 64, 8>>;
   using Backward = TileList<Tile<DeviceMachine, 1, 1, 8, 32, 4>>;
   static constexpr bool channel_major = DeviceMachine::channel_major;
+  static constexpr SplitRule forward_split{0, 0};
+  static constexpr SplitRule backward_split{0, 0};
   static std::int64_t units(ExecutionSpace const&) { return 1; }
 };
 
@@ -100,6 +109,8 @@ struct HostTuning {
   using Forward = TileList<Tile<HostMachine, 1, 32, 16, 1, 16, 1>, Tile<HostMachine, 1, 8, 16, 1, 16, 1>>;
   using Backward = TileList<Tile<HostMachine, 1, 16, 16, 1, 8, 1>, Tile<HostMachine, 1, 8, 16, 1, 8, 1>>;
   static constexpr bool channel_major = HostMachine::channel_major;
+  static constexpr SplitRule forward_split{0, 0};
+  static constexpr SplitRule backward_split{0, 0};
   /// One, so that the choice and with it the bits do not depend on the number of threads.
   template <class ExecutionSpace>
   static std::int64_t units(ExecutionSpace const&) {
@@ -133,6 +144,8 @@ struct Tuning<Kokkos::Cuda, float> {
                             CudaTile<4, 2, 4, 128, 8, 4>, CudaTile<4, 2, 4, 32, 8, 4>, CudaTile<8, 2, 4, 128, 8, 4>,
                             CudaTile<16, 4, 4, 128, 4, 1>, CudaTile<32, 4, 4, 128, 4, 1>>;
   static constexpr bool channel_major = CudaMachine::channel_major;
+  static constexpr SplitRule forward_split{5, 16};
+  static constexpr SplitRule backward_split{5, 8};
   static std::int64_t units(Kokkos::Cuda const& exec) { return exec.cuda_device_prop().multiProcessorCount; }
 };
 
@@ -145,6 +158,8 @@ struct Tuning<Kokkos::Cuda, double> {
                             CudaTile<4, 2, 4, 128, 4>, CudaTile<4, 2, 4, 32, 4>, CudaTile<8, 2, 4, 128, 4>,
                             CudaTile<16, 2, 4, 128, 4>, CudaTile<32, 2, 4, 64, 4>>;
   static constexpr bool channel_major = CudaMachine::channel_major;
+  static constexpr SplitRule forward_split{5, 16};
+  static constexpr SplitRule backward_split{5, 8};
   static std::int64_t units(Kokkos::Cuda const& exec) { return exec.cuda_device_prop().multiProcessorCount; }
 };
 #endif
@@ -154,6 +169,7 @@ struct TileSize {
   int states;
   int channels;
   int steps;
+  int warps;
 };
 
 /// Slabs of a state: the parts that take turns in a team's registers.
@@ -183,7 +199,7 @@ std::int64_t backward_waiting_bytes(TileSize const& tile, std::int64_t state, st
 
 template <class Tile>
 TileSize size_of() {
-  return {Tile::states, Tile::channels, Tile::steps};
+  return {Tile::states, Tile::channels, Tile::steps, Tile::warps};
 }
 
 template <class... Tiles>
@@ -209,6 +225,10 @@ TileRange fitting(std::vector<TileSize> const& tiles, std::int64_t state);
 /// for. Throws Error for an options.channel_tile that is not compiled.
 std::size_t choose(char const* call, std::vector<TileSize> const& tiles, std::int64_t batch, std::int64_t channels,
                    std::int64_t state, std::int64_t units, ScanOptions const& options);
+
+/// The chunks to cut every sequence into, most at most: by the rule, or as options.time_chunks asks.
+std::int64_t chunks_of(TileSize const& tile, std::int64_t teams, std::int64_t units, SplitRule const& rule,
+                       std::int64_t most, ScanOptions const& options);
 
 /// Calls f with a value of the index-th type of the list.
 template <class... Tiles, class F>

@@ -22,7 +22,9 @@ HEADERS = [
 SOURCES = [
     ("elements.hpp intrinsics.hpp tile.hpp", "impl/call.hpp"),
     ("block.hpp recurrence.hpp registers.hpp segments.hpp", "impl/call.hpp"),
-    ("forward_kernel.hpp backward_kernel.hpp reduce_kernel.hpp", "impl/call.hpp"),  # never check, never choose
+    ("ends.hpp", "impl/call.hpp"),
+    ("walk.hpp", "impl/call.hpp"),
+    ("forward_kernel.hpp backward_kernel.hpp ends_kernel.hpp carry_kernel.hpp reduce_kernel.hpp", "impl/call.hpp"),  # never check, never choose
     ("launch.hpp forward_dispatch.hpp backward_dispatch.hpp", "impl/dispatch.hpp"),
 ]
 SOURCE_CEILING = "reference.hpp"  # of a .cpp in src: not the front door

@@ -281,7 +281,9 @@ class TypedSession final : public Session {
             .dh0 = m_states.template optional<View3<S, MemorySpace>>("dh0")};
   }
   static ScanOptions scan_options(Options const& options) {
-    return {.checkpoint_interval = options.checkpoint_interval, .channel_tile = options.channel_tile};
+    return {.checkpoint_interval = options.checkpoint_interval,
+            .channel_tile = options.channel_tile,
+            .time_chunks = options.time_chunks};
   }
 
   Space m_exec{};

@@ -25,6 +25,7 @@ using tools::Tensors;
 struct Options {
   int checkpoint_interval = 0;
   int channel_tile = 0;
+  int time_chunks = 0;
 };
 
 /// How a tensor lies in its buffer.

@@ -53,6 +53,7 @@ void scan(ExecutionSpace const& exec, ScanInputs<T, MemorySpace> const& in, Scan
   auto const outputs = impl::tensors(out);
   auto const sizes = impl::check::forward("pssa::scan", inputs, outputs);
   impl::check::checkpoint_interval("pssa::scan", options, false);
+  impl::check::time_chunks("pssa::scan", options);
   impl::forward<ExecutionSpace, T>(exec, "pssa::scan", sizes, inputs, outputs, nullptr, options);
 }
 
@@ -74,6 +75,7 @@ void scan(ExecutionSpace const& exec, ScanInputs<T, MemorySpace> const& in, Scan
   auto const outputs = impl::tensors(out);
   auto const sizes = impl::check::forward("pssa::scan", inputs, outputs);
   impl::check::checkpoint_interval("pssa::scan", options, true);
+  impl::check::time_chunks("pssa::scan", options);
   impl::forward<ExecutionSpace, T>(exec, "pssa::scan", sizes, inputs, outputs, &tape.storage(), options);
 }
 
@@ -110,6 +112,7 @@ void scan_backward(ExecutionSpace const& exec, ScanInputs<T, MemorySpace> const&
   auto const outgoing = impl::tensors(gradients);
   auto& storage = tape.storage();
   auto const sizes = impl::check::backward("pssa::scan_backward", inputs, incoming, outgoing);
+  impl::check::time_chunks("pssa::scan_backward", options);
   impl::check::tape("pssa::scan_backward", sizes, storage.sizes, storage.interval, options);
   impl::backward<ExecutionSpace, T>(exec, "pssa::scan_backward", sizes, inputs, incoming, outgoing, storage, options);
 }

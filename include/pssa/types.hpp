@@ -81,6 +81,10 @@ struct ScanOptions {
   /// Channels that one team owns. 0 = chosen from the sizes and the device; else one of the compiled widths, which the
   /// error text of a wrong one lists.
   int channel_tile = 0;
+  /// Chunks that the length is cut into, which then run side by side at the cost of a second exponential a state.
+  /// 0 = chosen from the sizes and the device; 1 = one; else at most so many, each having at least about as many tokens
+  /// as there are states, and one where the state exceeds the largest compiled tile.
+  int time_chunks = 0;
 };
 
 }  // namespace pssa

@@ -32,6 +32,9 @@ void every_state(char const* call, int recorded_interval);
 /// Checks the scratch memory of a team, in bytes, that a state and a checkpoint interval (0: no tape) ask for.
 void scratch(char const* call, std::int64_t state, std::int64_t interval, std::int64_t needed, std::int64_t available);
 
+/// Checks options.time_chunks.
+void time_chunks(char const* call, ScanOptions const& options);
+
 /// Checks options.channel_tile against the compiled widths.
 void channel_tile(char const* call, ScanOptions const& options, std::vector<int> const& compiled);
 

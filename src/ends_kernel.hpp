@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// SPDX-FileCopyrightText: The pssa authors
+#pragma once
+
+#include "ends.hpp"
+#include "walk.hpp"
+
+#include <pssa/impl/call.hpp>
+
+namespace pssa::impl {
+
+/// The end of every chunk from zero, for CarryKernel: forward, the state after its last token; Reverse, the cotangent
+/// carried to before its first, from dy in x's place and c in b's. All states fit the tile.
+template <class ExecutionSpace, class T, class Tile, class E, bool Reverse>
+struct EndsKernel {
+  using S = state_type<T>;
+  using Policy = TeamPolicyOf<ExecutionSpace, Tile>;
+  using Team = typename Policy::member_type;
+  using Base = Walk<T, Tile, false>;
+
+  static constexpr int NS = Tile::thread_states;
+  static constexpr int ND = Tile::thread_channels;
+  static constexpr int steps = Tile::steps;
+
+  Sizes sizes;
+  DenseSegments segments;
+  // Reverse: the tensors run backwards, token 0 being the last.
+  Tensor<T const, 3> x, delta, b;
+  Tensor<S const, 2> A;
+  Ends<S, E> ends;
+
+  using Tokens = Records<S, steps, Tile::channels, 2, Tile::interleaved>;  // (delta, delta x); Reverse: (delta, x)
+  using Vectors = Records<S, steps, Tile::states, 1, false>;               // b
+  static constexpr int scratch_elements = Tile::buffers * (Tokens::size + Vectors::size);
+  static constexpr std::size_t scratch_bytes = scratch_elements * sizeof(S);
+
+  Policy policy(ExecutionSpace const& exec) const {
+    return team_policy<Tile>(exec, segments.league(), scratch_bytes, 0);
+  }
+
+  KOKKOS_FUNCTION void operator()(Team const& team) const {
+    for (std::int64_t index = team.league_rank(); index < segments.count(); index += team.league_size()) {
+      auto const segment = segments(index);
+      if (Reverse ? segment.chunk == 0 : segments.last(segment.chunk)) continue;  // nobody needs its end
+      Thread(*this, team, segment).run();
+      barrier(team);  // the next segment reuses the scratch
+    }
+  }
+
+ private:
+  /// The segment in the order in which it is walked.
+  KOKKOS_FORCEINLINE_FUNCTION Segment walked(Segment segment) const {
+    if constexpr (Reverse) {
+      std::int64_t const begin = segment.begin;
+      segment.begin = sizes.length - segment.end;
+      segment.end = sizes.length - begin;
+    }
+    return segment;
+  }
+
+  struct Thread : Base {
+    using typename Base::ChannelFetch;
+    using typename Base::Registers;
+    using typename Base::StateFetch;
+    using Base::each;
+    using Base::live_channels;
+    using Base::live_states;
+    using Base::place;
+    using Base::rank;
+
+    EndsKernel const& k;
+    Team const& team;
+    std::int64_t first_row;
+    S* scratch;
+    Rows<T const> x_rows, delta_rows, b_rows;
+    bool packs;  ///< blocks whose tokens are all live are fetched in packs
+    ChannelFetch x, delta;
+    StateFetch b;
+    Registers A2, h;
+    S total[ND];
+
+    KOKKOS_FORCEINLINE_FUNCTION Thread(EndsKernel const& kernel, Team const& member, Segment const& mine)
+        : Base(kernel.walked(mine), kernel.sizes.channels, kernel.sizes.state, member.team_rank()),
+          k(kernel),
+          team(member),
+          first_row(kernel.ends.first(mine.chunk, mine.begin)),
+          scratch(in_scratch<S>(member.team_scratch(0).get_shmem_aligned(std::size_t{scratch_bytes}, 16))),
+          x_rows(this->channel_rows(kernel.x)),
+          delta_rows(this->channel_rows(kernel.delta)),
+          b_rows(this->state_rows(kernel.b)),
+          packs(this->channel_packs(x_rows) && this->channel_packs(delta_rows) && this->state_packs(b_rows)) {}
+
+    KOKKOS_FORCEINLINE_FUNCTION Tokens tokens(int block) const {
+      return {scratch + block % Tile::buffers * Tokens::size};
+    }
+    KOKKOS_FORCEINLINE_FUNCTION Vectors vectors(int block) const {
+      return {scratch + Tile::buffers * Tokens::size + block % Tile::buffers * Vectors::size};
+    }
+    KOKKOS_FORCEINLINE_FUNCTION int live_steps(int block) const {
+      return static_cast<int>(
+          Kokkos::min(std::int64_t(steps), this->tokens_in_segment() - std::int64_t(block) * steps));
+    }
+
+    KOKKOS_FORCEINLINE_FUNCTION void fetch(int block) {
+      std::int64_t const t = std::int64_t(block) * steps;
+      int const rows = live_steps(block);
+      if (packs && rows == steps) {
+        x.load_packs(rank, x_rows, t, 0);
+        delta.load_packs(rank, delta_rows, t, 0);
+        b.load_packs(rank, b_rows, t, 0);
+      } else {
+        x.load(rank, x_rows, t, 0, rows, live_channels);
+        delta.load(rank, delta_rows, t, 0, rows, live_channels);
+        b.load(rank, b_rows, t, 0, rows, live_states(0));
+      }
+    }
+
+    KOKKOS_FORCEINLINE_FUNCTION void stage(int block) const {
+      auto const to = tokens(block);
+      using Mine = typename ChannelFetch::Mine;
+      Mine::each(rank, [&](int slot, int row, int column) {
+        S records[Mine::width][2];
+        PSSA_UNROLL
+        for (int i = 0; i < Mine::width; ++i) {
+          S const input = static_cast<S>(x.value[slot][i]);
+          records[i][0] = static_cast<S>(delta.value[slot][i]);
+          records[i][1] = Reverse ? input : records[i][0] * input;
+        }
+        to.store(row, column, records);
+      });
+      stage_vectors(b, vectors(block), rank);
+    }
+
+    KOKKOS_FORCEINLINE_FUNCTION void compute(int block) {
+      auto const token = tokens(block);
+      auto const token_b = vectors(block);
+      int const live = Tile::padded ? steps : live_steps(block);
+      int const states = live_states(0);
+      PSSA_UNROLL
+      for (int t = 0; t < (Tile::padded ? steps : live); ++t) {
+        S bs[NS], du[ND][2];
+        load_pack<NS>(&token_b.at(t, place.first_state, 0), bs);
+        PSSA_UNROLL
+        for (int j = 0; j < ND; ++j) {
+          token.load(t, place.channel(j), du[j]);
+          total[j] += du[j][0];
+        }
+        PSSA_UNROLL
+        for (int i = 0; i < (Tile::padded ? NS : states); ++i) {
+          PSSA_UNROLL
+          for (int j = 0; j < ND; ++j) {
+            S const a = decay(du[j][0], A2[i][j]);
+            h[i][j] = Reverse ? a * (h[i][j] + du[j][1] * bs[i]) : advance(a, h[i][j], du[j][1], bs[i]);
+          }
+        }
+      }
+    }
+
+    KOKKOS_FORCEINLINE_FUNCTION void save() const {
+      std::int64_t const batch = this->segment.batch;
+      PSSA_UNROLL
+      for (int j = 0; j < ND; ++j) {
+        int const d = place.channel(j);
+        if (d >= live_channels) continue;
+        PSSA_UNROLL
+        for (int i = 0; i < NS; ++i)
+          if (place.state(i) < live_states(0))
+            k.ends.store(batch, first_row, place.state(i), this->first_channel + d, h[i][j]);
+        if (place.lane == 0) k.ends.store(batch, first_row, k.sizes.state, this->first_channel + d, total[j]);
+      }
+    }
+
+    KOKKOS_FORCEINLINE_FUNCTION void run() {
+      this->load_A2(k.A, 0, A2);
+      each([&](int i, int j) { h[i][j] = S(0); });
+      PSSA_UNROLL
+      for (int j = 0; j < ND; ++j) total[j] = S(0);
+      int const blocks = static_cast<int>((this->tokens_in_segment() + steps - 1) / steps);
+      fetch(0);
+      stage(0);
+      barrier(team);
+      for (int block = 0; block < blocks; ++block) {
+        bool const more = block + 1 < blocks;
+        if (more) fetch(block + 1);
+        compute(block);
+        if (more) stage(block + 1);
+        barrier(team);
+      }
+      save();
+    }
+  };
+};
+
+}  // namespace pssa::impl
