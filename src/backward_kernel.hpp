@@ -42,7 +42,7 @@ struct BackwardKernel {
   Tensor<S, 4> A_parts;       ///< (batch, chunk, channels, state): parts of dA
   Ends<S, S> carries;         ///< where there are several chunks, the cotangent that reaches each from later tokens
 
-  using Tokens = Records<S, steps, Tile::channels, 4, Tile::interleaved>;  // (delta, delta x, dy, x)
+  using Tokens = Records<S, steps, Tile::channels, Tile::interleaved ? 4 : 3, Tile::interleaved>;  // (delta, x, dy)
   using Vectors = Records<S, steps, Tile::states, 1, false>;               // b or c
   using Results = Records<S, steps, Tile::channels, 1, false>;             // dx or ddelta, summed over slabs
   using Parts = Records<S, steps, Tile::states, 1, false>;                 // db or dc of one warp
@@ -82,9 +82,9 @@ struct BackwardKernel {
   };
 
   struct Thread : Base {
-    using typename Base::ChannelFetch;
+    using typename Base::ChannelStaging;
     using typename Base::Registers;
-    using typename Base::StateFetch;
+    using typename Base::StateStaging;
     using Base::each;
     using Base::live_channels;
     using Base::live_states;
@@ -103,11 +103,11 @@ struct BackwardKernel {
     [[maybe_unused]] S* waiting = nullptr;
 
     Rows<T const> x_rows, delta_rows, dy_rows, b_rows, c_rows;
-    bool packs;                     ///< blocks whose tokens are all live are fetched in packs
-    using PartsDeal = Deal<steps, Tile::states, Tile::threads, static_cast<int>(sizeof(S))>;
+    static constexpr int parts_width = Tile::threads == 1 ? Tile::states : (Tile::states % 4 == 0 ? 4 : 1);
+    using PartsDeal = Deal<steps, Tile::states, Tile::threads, parts_width>;
     Rows<S> parts_rows[2];          ///< of db and dc
-    ChannelFetch x, delta, dy;
-    StateFetch b, c;
+    ChannelStaging x, delta, dy;
+    StateStaging b, c;
     Registers A2, carry, dA, start;
 
     using ChannelSums = typename OverStates::template Pair<S>;
@@ -146,8 +146,6 @@ struct BackwardKernel {
           dy_rows(this->channel_rows(kernel.dy)),
           b_rows(this->state_rows(kernel.b)),
           c_rows(this->state_rows(kernel.c)),
-          packs(this->channel_packs(x_rows) && this->channel_packs(delta_rows) && this->channel_packs(dy_rows) &&
-                this->state_packs(b_rows) && this->state_packs(c_rows)),
           parts_rows{token_parts(0), token_parts(1)},
           channel_outputs(make_channel_outputs()) {
       if constexpr (Waits) {
@@ -215,10 +213,15 @@ struct BackwardKernel {
       return (slabs == 1 ? 0 : 2 * slabs) + (block - 1) * slabs + slab;
     }
 
+    /// Loads the state before an item. From the tape its swizzle is left to compute(), when the loads have arrived.
     KOKKOS_FORCEINLINE_FUNCTION void load_start(Item const& item) {
-      if (item.block == 0)
-        load_registers<Tile>(
-            place, matrix(k.tape, item.slab, segment.batch, first_entry + std::int64_t(item.span) * span_entries), start);
+      auto const kept = [&] {
+        return matrix(k.tape, item.slab, segment.batch, first_entry + std::int64_t(item.span) * span_entries);
+      };
+      if constexpr (!Waits)
+        start_loads<Tile>(place, kept(), start);
+      else if (item.block == 0)
+        load_registers<Tile>(place, kept(), start);
       else
         resume(replayed(item.block, item.slab), start);
     }
@@ -248,49 +251,28 @@ struct BackwardKernel {
       wait(2 * slab + 1, dA);
     }
 
-    /// An item's b and c, and the block's x, delta and dy, which its later slabs find staged.
-    KOKKOS_FORCEINLINE_FUNCTION void fetch(Item const& item) { fetch(item, item.slab == 0); }
-    KOKKOS_FORCEINLINE_FUNCTION void fetch(Item const& item, bool with_channels) {
+    /// Starts to bring an item into scratch: its b and c, and its block's x, delta and dy.
+    KOKKOS_FORCEINLINE_FUNCTION void start_copies(Item const& item, int buffer, bool with_channels) {
       std::int64_t const t = begin(item) - segment.begin;
       int const rows = live_steps(item);
       std::int64_t const n = std::int64_t(item.slab) * Tile::states;
-      if (packs && rows == steps) {
-        if (with_channels) {
-          x.load_packs(rank, x_rows, t, 0);
-          delta.load_packs(rank, delta_rows, t, 0);
-          dy.load_packs(rank, dy_rows, t, 0);
-        }
-        b.load_packs(rank, b_rows, t, n);
-        c.load_packs(rank, c_rows, t, n);
-      } else {
-        if (with_channels) {
-          x.load(rank, x_rows, t, 0, rows, live_channels);
-          delta.load(rank, delta_rows, t, 0, rows, live_channels);
-          dy.load(rank, dy_rows, t, 0, rows, live_channels);
-        }
-        b.load(rank, b_rows, t, n, rows, live_states(item.slab));
-        c.load(rank, c_rows, t, n, rows, live_states(item.slab));
-      }
-    }
-
-    KOKKOS_FORCEINLINE_FUNCTION void stage(int buffer, bool with_channels) const {
       if (with_channels) {
-        auto const to = tokens(buffer);
-        using Mine = typename decltype(x)::Mine;
-        Mine::each(rank, [&](int slot, int row, int column) {
-          S records[Mine::width][4];
-          PSSA_UNROLL
-          for (int i = 0; i < Mine::width; ++i) {
-            records[i][0] = static_cast<S>(delta.value[slot][i]);
-            records[i][1] = records[i][0] * static_cast<S>(x.value[slot][i]);
-            records[i][2] = static_cast<S>(dy.value[slot][i]);
-            records[i][3] = static_cast<S>(x.value[slot][i]);
-          }
-          to.store(row, column, records);
-        });
+        delta.start(rank, delta_rows, t, 0, rows, live_channels, tokens(buffer).field(0));
+        x.start(rank, x_rows, t, 0, rows, live_channels, tokens(buffer).field(1));
+        dy.start(rank, dy_rows, t, 0, rows, live_channels, tokens(buffer).field(2));
       }
-      stage_vectors(b, vectors(buffer, 0), rank);
-      stage_vectors(c, vectors(buffer, 1), rank);
+      b.start(rank, b_rows, t, n, rows, live_states(item.slab), vectors(buffer, 0).field(0));
+      c.start(rank, c_rows, t, n, rows, live_states(item.slab), vectors(buffer, 1).field(0));
+    }
+    KOKKOS_FORCEINLINE_FUNCTION void finish(int buffer, bool with_channels) const {
+      if (with_channels) {
+        delta.finish(rank, tokens(buffer).field(0));
+        x.finish(rank, tokens(buffer).field(1));
+        dy.finish(rank, tokens(buffer).field(2));
+      }
+      b.finish(rank, vectors(buffer, 0).field(0));
+      c.finish(rank, vectors(buffer, 1).field(0));
+      finish_copies();
     }
 
     /// One token of the recurrence: decays into a, states from before into after.
@@ -298,16 +280,19 @@ struct BackwardKernel {
                                                   Registers& after) const {
       auto const token = tokens(buffer);
       auto const token_b = vectors(buffer, 0);
-      S du[ND][2];
+      S record[ND][2], u[ND];
       PSSA_UNROLL
-      for (int j = 0; j < ND; ++j) token.load(t, place.channel(j), du[j]);
+      for (int j = 0; j < ND; ++j) {
+        token.load(t, place.channel(j), record[j]);
+        u[j] = record[j][0] * record[j][1];
+      }
       PSSA_UNROLL
       for (int i = 0; i < (Tile::padded ? NS : states); ++i) {
         S const b_i = token_b.at(t, place.state(i), 0);
         PSSA_UNROLL
         for (int j = 0; j < ND; ++j) {
-          a[i][j] = decay(du[j][0], A2[i][j]);
-          after[i][j] = advance(a[i][j], before[i][j], du[j][1], b_i);
+          a[i][j] = decay(record[j][0], A2[i][j]);
+          after[i][j] = advance(a[i][j], before[i][j], u[j], b_i);
         }
       }
     }
@@ -321,8 +306,8 @@ struct BackwardKernel {
         for (int block = 0; block < last; ++block) {
           Item const item{which, block, slab};
           barrier(team);
-          fetch(item, true);
-          stage(0, true);
+          start_copies(item, 0, true);
+          finish(0, true);
           barrier(team);
           int const states = live_states(slab);
           for (int t = 0; t < steps; ++t) {
@@ -354,11 +339,12 @@ struct BackwardKernel {
       auto const token = tokens(buffer);
       auto const token_b = vectors(buffer, 0);
       auto const token_c = vectors(buffer, 1);
-      S record[ND][4];  // delta, delta x, dy, x
-      S gb[ND], gA[ND];
+      S record[ND][Tokens::fields];  // delta, x, dy
+      S u[ND], gb[ND], gA[ND];
       PSSA_UNROLL
       for (int j = 0; j < ND; ++j) {
         token.load(t, place.channel(j), record[j]);
+        u[j] = record[j][0] * record[j][1];
         gb[j] = gA[j] = S(0);
       }
       PSSA_UNROLL
@@ -377,7 +363,7 @@ struct BackwardKernel {
           dA[i][j] += adjoint.decayed * record[j][0];
           gA[j] += adjoint.decayed * A2[i][j];
           gb[j] += adjoint.g * b_i;
-          db_i[j] = adjoint.g * record[j][1];
+          db_i[j] = adjoint.g * u[j];
           dc_i[j] = record[j][2] * after[i][j];
         }
         db[i] = sum(db_i);
@@ -386,7 +372,7 @@ struct BackwardKernel {
       PSSA_UNROLL
       for (int j = 0; j < ND; ++j) {
         dx[j] = record[j][0] * gb[j];
-        ddelta[j] = record[j][3] * gb[j] + gA[j] * ln_2<S>;
+        ddelta[j] = record[j][1] * gb[j] + gA[j] * ln_2<S>;
       }
     }
 
@@ -421,6 +407,7 @@ struct BackwardKernel {
       int const last = (Tile::padded ? steps : live) - 1;
       auto to = channel_outputs.later(begin(item) - segment.begin + last);
       each([&](int i, int j) { h[0][i][j] = start[i][j]; });
+      if constexpr (!Waits && Base::TilePlace::swizzles) swizzle<Tile>(place, h[0]);
       begun();
       PSSA_UNROLL
       for (int t = 0; t < (Tile::padded ? steps : live); ++t) forward_step(buffer, t, states, h[t], a[t], h[t + 1]);
@@ -477,10 +464,9 @@ struct BackwardKernel {
     KOKKOS_FORCEINLINE_FUNCTION void write_channels(Tensor<T, 3> const& to, int which, std::int64_t t, int live) const {
       if (to.absent()) return;
       auto const result = results(which);
-      using Mine = Deal<steps, Tile::channels, Tile::threads, static_cast<int>(sizeof(T))>;
-      auto const rows = this->template channel_rows<T, Mine>(to);
-      write_block<Mine>(rank, rows, live_channels == Tile::channels && rows.template packs<Mine>(), t, 0, live,
-                        live_channels, [&](int row, int column, auto& values) { result.take(row, column, values); });
+      using Mine = typename ChannelStaging::Mine;
+      auto const rows = this->channel_rows(to);
+      write_block<Mine>(rank, rows, false, t, 0, live, live_channels, [&](int row, int column, auto& values) { result.take(row, column, values); });
     }
 
     KOKKOS_FORCEINLINE_FUNCTION void run() {
@@ -492,37 +478,34 @@ struct BackwardKernel {
       Item item{spans - 1, spans > 0 ? last_block(spans - 1) : 0, 0};
       if (spans > 0) {
         if (item.block > 0) replay(item.span);
-        fetch(item);
+        start_copies(item, 0, true);
         load_start(item);
-        stage(0, true);
+        finish(0, true);
         barrier(team);
       }
       int buffer = 0;
       while (item.span >= 0) {
         Item const after = next(item);
         bool const more = after.span >= 0;
-        bool const replays = Waits && more && after.span != item.span && after.block > 0;
         if (slabs > 1) swap_in(item.slab);
-        if (more && !replays) fetch(after);
+        if (buffers == 2 && more) start_copies(after, 1 - buffer, true);
         compute(item, buffer, [&] {
           if (!Waits && more) load_start(after);
         });
         if (slabs > 1) swap_out(item.slab);
         if constexpr (buffers == 2) {
-          if (more) stage(1 - buffer, true);
+          if (more) finish(1 - buffer, true);
           barrier(team);
           write(item, buffer);
           buffer = 1 - buffer;
         } else {
           barrier(team);
           write(item, buffer);
-          if (replays) {
-            replay(after.span);
-            fetch(after);
-          }
+          if (Waits && more && after.span != item.span && after.block > 0) replay(after.span);
           if (more) {
+            start_copies(after, 0, after.slab == 0);
             if (Waits) load_start(after);
-            stage(buffer, after.slab == 0);
+            finish(0, after.slab == 0);
           }
           barrier(team);
         }

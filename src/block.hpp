@@ -9,19 +9,18 @@
 /// Blocks of RowCount tokens x Columns channels or states, on their way from memory to a team's scratch and back.
 namespace pssa::impl {
 
-/// A block dealt to Threads threads in packs of neighbouring columns, as wide as one access to elements of Size bytes.
-/// The packs of a thread stand below each other.
-template <int RowCount, int Columns, int Threads, int Size>
+/// A block dealt to Threads threads in packs of Width neighbouring columns. The packs of a thread stand below each other.
+template <int RowCount, int Columns, int Threads, int Width>
 struct Deal {
-  static constexpr int widest = Threads == 1 ? Columns : 16 / Size;
-  static constexpr int width = Columns % widest == 0 ? widest : 1;
+  static constexpr int width = Width;
   static constexpr int packs = RowCount * Columns / width;
   static constexpr int slots = (packs + Threads - 1) / Threads;  ///< packs of one thread
   static constexpr int step = Threads * width / Columns;         ///< rows between them
-  static_assert(Threads * width % Columns == 0);
+  static_assert(Columns % width == 0 && Threads * width % Columns == 0);
 
-  KOKKOS_FORCEINLINE_FUNCTION static int row(int rank) { return rank * width / Columns; }
-  KOKKOS_FORCEINLINE_FUNCTION static int column(int rank) { return rank * width % Columns; }
+  // Unsigned, since signed division by a power of two is several instructions.
+  KOKKOS_FORCEINLINE_FUNCTION static int row(int rank) { return static_cast<int>(unsigned(rank) * width / Columns); }
+  KOKKOS_FORCEINLINE_FUNCTION static int column(int rank) { return static_cast<int>(unsigned(rank) * width % Columns); }
 
   /// Calls f(slot, row, first column) for the packs of thread rank.
   template <class F>
@@ -44,71 +43,88 @@ struct Rows {
   KOKKOS_FORCEINLINE_FUNCTION static Rows make(T* data, std::int64_t row_stride, std::int64_t column_stride, int rank) {
     return {data + Deal::row(rank) * row_stride + Deal::column(rank) * column_stride, row_stride, column_stride};
   }
-  /// Whether packs may be accessed whole.
-  template <class Deal>
-  KOKKOS_FORCEINLINE_FUNCTION bool packs() const {
-    using Wide = Pack<std::remove_const_t<T>, Deal::width>;
-    return column_stride == 1 && Wide::fits(mine) && Wide::fits(mine + row_stride);
-  }
 };
 
-/// A thread's share of a block in registers, loaded ahead of its use.
-template <class T, int RowCount, int Columns, int Threads>
-struct Fetch {
-  using Mine = Deal<RowCount, Columns, Threads, static_cast<int>(sizeof(T))>;
-  T value[Mine::slots][Mine::width];
+/// A tensor's block on its way into scratch, ahead of its use. Beyond the live rows and columns it is 0, which every
+/// kernel's arithmetic passes through: a decay of 1 and no input. Elements of two bytes wait in registers, since they
+/// are converted.
+template <class T, class S, int RowCount, int Columns, int Threads>
+struct Staging {
+  static constexpr int width = Threads == 1 ? Columns : 1;
+  static constexpr bool converts = sizeof(T) != sizeof(S);
+  using Mine = Deal<RowCount, Columns, Threads, width>;
+  T held[converts && width == 1 ? Mine::slots : 1];
 
-  /// Loads the block at token t, column n, of which everything is live, from rows with packs.
-  KOKKOS_FORCEINLINE_FUNCTION void load_packs(int rank, Rows<T const> const& rows, std::int64_t t, std::int64_t n) {
-    T const* const from = rows.mine + t * rows.row_stride + n;
-    Mine::each(rank, [&](int slot, int, int) {
-      load_pack<Mine::width>(from + slot * Mine::step * rows.row_stride, value[slot]);
-    });
+  /// Starts on the block at token t, column n, for to[element of the block].
+  template <class To>
+  KOKKOS_FORCEINLINE_FUNCTION void start(int rank, Rows<T const> const& rows, std::int64_t t, std::int64_t n,
+                                         int live_rows, int live_columns, To const& to) {
+    T const* from = rows.mine + t * rows.row_stride + n * rows.column_stride;
+    bool const live = Mine::column(rank) + width <= live_columns;
+    // Most blocks have all their rows.
+    if (live_rows >= RowCount && (live || width == 1))
+      Mine::each(rank, [&](int slot, int, int) {
+        copy(slot, rank, from, rows.column_stride, live, to);
+        from += Mine::step * rows.row_stride;
+      });
+    else
+      Mine::each(rank, [&](int slot, int row, int column) {
+        if constexpr (width == 1) {
+          copy(slot, rank, from, rows.column_stride, live && row < live_rows, to);
+        } else {
+          for (int k = 0; k < width; ++k)
+            to[row * Columns + k] =
+                row < live_rows && column + k < live_columns ? static_cast<S>(from[k * rows.column_stride]) : S(0);
+        }
+        from += Mine::step * rows.row_stride;
+      });
   }
-  /// Loads the block at token t, column n. Beyond the live rows and columns it is 0, which every kernel's arithmetic
-  /// passes through: a decay of 1 and no input.
-  KOKKOS_FORCEINLINE_FUNCTION void load(int rank, Rows<T const> const& rows, std::int64_t t, std::int64_t n,
-                                        int live_rows, int live_columns) {
-    std::int64_t const row_stride = opaque(rows.row_stride);
-    std::int64_t const column_stride = opaque(rows.column_stride);
-    T const* const from = rows.mine + t * row_stride + n * column_stride;
-    Mine::each(opaque(rank), [&](int slot, int row, int column) {
-      PSSA_UNROLL
-      for (int k = 0; k < Mine::width; ++k)
-        value[slot][k] = row < live_rows && column + k < live_columns
-                             ? from[slot * Mine::step * row_stride + k * column_stride]
-                             : T(0);
-    });
+
+  /// Finishes what was started, but for finish_copies().
+  template <class To>
+  KOKKOS_FORCEINLINE_FUNCTION void finish([[maybe_unused]] int rank, [[maybe_unused]] To const& to) const {
+    if constexpr (converts && width == 1)
+      Mine::each(rank, [&](int slot, int, int) { to[rank + slot * Threads] = static_cast<S>(held[slot]); });
+  }
+
+ private:
+  /// Copies a pack.
+  template <class To>
+  KOKKOS_FORCEINLINE_FUNCTION void copy(int slot, int rank, T const* from, [[maybe_unused]] std::int64_t column_stride,
+                                        bool live, To const& to) {
+    int const first = (rank + slot * Threads) * width;
+    if constexpr (width > 1) {
+      if (column_stride == 1)
+        for (int k = 0; k < width; ++k) to[first + k] = static_cast<S>(from[k]);
+      else
+        for (int k = 0; k < width; ++k) to[first + k] = static_cast<S>(from[k * column_stride]);
+    } else if constexpr (converts) {
+      held[slot] = live ? *from : T(0);
+    } else {
+      start_copy(&to[first], from, live);
+    }
   }
 };
 
 /// Writes to the block at token t, column n, where rows and columns are live, what f(row, column, values) puts into
-/// values.
+/// values. whole: packs may be accessed at once.
 template <class Deal, class T, class F>
-KOKKOS_FORCEINLINE_FUNCTION void write_block(int rank, Rows<T> const& rows, bool packs, std::int64_t t, std::int64_t n,
+KOKKOS_FORCEINLINE_FUNCTION void write_block(int rank, Rows<T> const& rows, bool whole, std::int64_t t, std::int64_t n,
                                              int live_rows, int live_columns, F const& f) {
-  constexpr int width = Deal::width;
-  if (packs) {
-    T* const to = rows.mine + t * rows.row_stride + n;
-    Deal::each(rank, [&](int slot, int row, int column) {
-      if (row >= live_rows || column >= live_columns) return;
-      T values[width];
-      f(row, column, values);
-      store_pack<width>(to + slot * Deal::step * rows.row_stride, values);
-    });
-  } else {
-    std::int64_t const row_stride = opaque(rows.row_stride);
-    std::int64_t const column_stride = opaque(rows.column_stride);
-    T* const to = rows.mine + t * row_stride + n * column_stride;
-    Deal::each(opaque(rank), [&](int slot, int row, int column) {
-      if (row >= live_rows) return;
-      T values[width];
-      f(row, column, values);
+  T* const to = rows.mine + t * rows.row_stride + n * rows.column_stride;
+  Deal::each(rank, [&](int slot, int row, int column) {
+    if (row >= live_rows || column >= live_columns) return;
+    T values[Deal::width];
+    f(row, column, values);
+    T* const pack = to + slot * Deal::step * rows.row_stride;
+    if (whole) {
+      store_pack<Deal::width>(pack, values);
+    } else {
       PSSA_UNROLL
-      for (int k = 0; k < width; ++k)
-        if (column + k < live_columns) to[slot * Deal::step * row_stride + k * column_stride] = values[k];
-    });
-  }
+      for (int k = 0; k < Deal::width; ++k)
+        if (column + k < live_columns) pack[k * rows.column_stride] = values[k];
+    }
+  });
 }
 
 /// Where a thread writes channels, one token after another.
@@ -145,12 +161,19 @@ struct Outputs {
 template <class S, int RowCount, int Columns, int Fields, bool Interleaved>
 struct Records {
   static constexpr int size = RowCount * Columns * Fields;
+  static constexpr int fields = Fields;
   S* data;
 
   KOKKOS_FORCEINLINE_FUNCTION S& at(int row, int column, int field) const {
     return Interleaved ? data[(row * Columns + column) * Fields + field]
                        : data[(field * RowCount + row) * Columns + column];
   }
+  /// One field of all records.
+  struct Field {
+    S* data;
+    KOKKOS_FORCEINLINE_FUNCTION S& operator[](int element) const { return data[Interleaved ? element * Fields : element]; }
+  };
+  KOKKOS_FORCEINLINE_FUNCTION Field field(int which) const { return {&at(0, 0, which)}; }
   template <int Taken>
   KOKKOS_FORCEINLINE_FUNCTION void load(int row, int column, S (&to)[Taken]) const {
     static_assert(Taken <= Fields);
@@ -159,20 +182,6 @@ struct Records {
     else
       for (int field = 0; field < Taken; ++field) to[field] = at(row, column, field);
   }
-  /// Stores Width neighbouring records.
-  template <int Width>
-  KOKKOS_FORCEINLINE_FUNCTION void store(int row, int column, S const (&from)[Width][Fields]) const {
-    if constexpr (Interleaved) {
-      S flat[Width * Fields];
-      PSSA_UNROLL
-      for (int k = 0; k < Width * Fields; ++k) flat[k] = from[k / Fields][k % Fields];
-      store_pack<Width * Fields>(&at(row, column, 0), flat);
-    } else {
-      for (int field = 0; field < Fields; ++field)
-        for (int k = 0; k < Width; ++k) at(row, column + k, field) = from[k][field];
-    }
-  }
-
   /// Copies Width neighbouring numbers, converted to the type of the array.
   template <class T, int Width>
   KOKKOS_FORCEINLINE_FUNCTION void take(int row, int column, T (&to)[Width]) const {
@@ -183,18 +192,5 @@ struct Records {
     for (int k = 0; k < Width; ++k) to[k] = static_cast<T>(values[k]);
   }
 };
-
-/// Puts fetched rows of b or c into scratch.
-template <class T, int RowCount, int Columns, int Threads, class S, bool Interleaved>
-KOKKOS_FORCEINLINE_FUNCTION void stage_vectors(Fetch<T, RowCount, Columns, Threads> const& from,
-                                               Records<S, RowCount, Columns, 1, Interleaved> const& to, int rank) {
-  using Mine = typename Fetch<T, RowCount, Columns, Threads>::Mine;
-  Mine::each(rank, [&](int slot, int row, int column) {
-    S values[Mine::width];
-    PSSA_UNROLL
-    for (int k = 0; k < Mine::width; ++k) values[k] = static_cast<S>(from.value[slot][k]);
-    store_pack<Mine::width>(&to.at(row, column, 0), values);
-  });
-}
 
 }  // namespace pssa::impl

@@ -29,7 +29,7 @@ struct EndsKernel {
   Tensor<S const, 2> A;
   Ends<S, E> ends;
 
-  using Tokens = Records<S, steps, Tile::channels, 2, Tile::interleaved>;  // (delta, delta x); Reverse: (delta, x)
+  using Tokens = Records<S, steps, Tile::channels, 2, Tile::interleaved>;  // (delta, x)
   using Vectors = Records<S, steps, Tile::states, 1, false>;               // b
   static constexpr int scratch_elements = Tile::buffers * (Tokens::size + Vectors::size);
   static constexpr std::size_t scratch_bytes = scratch_elements * sizeof(S);
@@ -59,9 +59,9 @@ struct EndsKernel {
   }
 
   struct Thread : Base {
-    using typename Base::ChannelFetch;
+    using typename Base::ChannelStaging;
     using typename Base::Registers;
-    using typename Base::StateFetch;
+    using typename Base::StateStaging;
     using Base::each;
     using Base::live_channels;
     using Base::live_states;
@@ -73,9 +73,8 @@ struct EndsKernel {
     std::int64_t first_row;
     S* scratch;
     Rows<T const> x_rows, delta_rows, b_rows;
-    bool packs;  ///< blocks whose tokens are all live are fetched in packs
-    ChannelFetch x, delta;
-    StateFetch b;
+    ChannelStaging x, delta;
+    StateStaging b;
     Registers A2, h;
     S total[ND];
 
@@ -87,8 +86,7 @@ struct EndsKernel {
           scratch(in_scratch<S>(member.team_scratch(0).get_shmem_aligned(std::size_t{scratch_bytes}, 16))),
           x_rows(this->channel_rows(kernel.x)),
           delta_rows(this->channel_rows(kernel.delta)),
-          b_rows(this->state_rows(kernel.b)),
-          packs(this->channel_packs(x_rows) && this->channel_packs(delta_rows) && this->state_packs(b_rows)) {}
+          b_rows(this->state_rows(kernel.b)) {}
 
     KOKKOS_FORCEINLINE_FUNCTION Tokens tokens(int block) const {
       return {scratch + block % Tile::buffers * Tokens::size};
@@ -101,34 +99,18 @@ struct EndsKernel {
           Kokkos::min(std::int64_t(steps), this->tokens_in_segment() - std::int64_t(block) * steps));
     }
 
-    KOKKOS_FORCEINLINE_FUNCTION void fetch(int block) {
+    KOKKOS_FORCEINLINE_FUNCTION void start(int block) {
       std::int64_t const t = std::int64_t(block) * steps;
       int const rows = live_steps(block);
-      if (packs && rows == steps) {
-        x.load_packs(rank, x_rows, t, 0);
-        delta.load_packs(rank, delta_rows, t, 0);
-        b.load_packs(rank, b_rows, t, 0);
-      } else {
-        x.load(rank, x_rows, t, 0, rows, live_channels);
-        delta.load(rank, delta_rows, t, 0, rows, live_channels);
-        b.load(rank, b_rows, t, 0, rows, live_states(0));
-      }
+      delta.start(rank, delta_rows, t, 0, rows, live_channels, tokens(block).field(0));
+      x.start(rank, x_rows, t, 0, rows, live_channels, tokens(block).field(1));
+      b.start(rank, b_rows, t, 0, rows, live_states(0), vectors(block).field(0));
     }
-
-    KOKKOS_FORCEINLINE_FUNCTION void stage(int block) const {
-      auto const to = tokens(block);
-      using Mine = typename ChannelFetch::Mine;
-      Mine::each(rank, [&](int slot, int row, int column) {
-        S records[Mine::width][2];
-        PSSA_UNROLL
-        for (int i = 0; i < Mine::width; ++i) {
-          S const input = static_cast<S>(x.value[slot][i]);
-          records[i][0] = static_cast<S>(delta.value[slot][i]);
-          records[i][1] = Reverse ? input : records[i][0] * input;
-        }
-        to.store(row, column, records);
-      });
-      stage_vectors(b, vectors(block), rank);
+    KOKKOS_FORCEINLINE_FUNCTION void finish(int block) const {
+      delta.finish(rank, tokens(block).field(0));
+      x.finish(rank, tokens(block).field(1));
+      b.finish(rank, vectors(block).field(0));
+      finish_copies();
     }
 
     KOKKOS_FORCEINLINE_FUNCTION void compute(int block) {
@@ -138,19 +120,20 @@ struct EndsKernel {
       int const states = live_states(0);
       PSSA_UNROLL
       for (int t = 0; t < (Tile::padded ? steps : live); ++t) {
-        S bs[NS], du[ND][2];
+        S bs[NS], record[ND][2], u[ND];
         load_pack<NS>(&token_b.at(t, place.first_state, 0), bs);
         PSSA_UNROLL
         for (int j = 0; j < ND; ++j) {
-          token.load(t, place.channel(j), du[j]);
-          total[j] += du[j][0];
+          token.load(t, place.channel(j), record[j]);
+          u[j] = Reverse ? record[j][1] : record[j][0] * record[j][1];
+          total[j] += record[j][0];
         }
         PSSA_UNROLL
         for (int i = 0; i < (Tile::padded ? NS : states); ++i) {
           PSSA_UNROLL
           for (int j = 0; j < ND; ++j) {
-            S const a = decay(du[j][0], A2[i][j]);
-            h[i][j] = Reverse ? a * (h[i][j] + du[j][1] * bs[i]) : advance(a, h[i][j], du[j][1], bs[i]);
+            S const a = decay(record[j][0], A2[i][j]);
+            h[i][j] = Reverse ? a * (h[i][j] + u[j] * bs[i]) : advance(a, h[i][j], u[j], bs[i]);
           }
         }
       }
@@ -176,14 +159,14 @@ struct EndsKernel {
       PSSA_UNROLL
       for (int j = 0; j < ND; ++j) total[j] = S(0);
       int const blocks = static_cast<int>((this->tokens_in_segment() + steps - 1) / steps);
-      fetch(0);
-      stage(0);
+      start(0);
+      finish(0);
       barrier(team);
       for (int block = 0; block < blocks; ++block) {
         bool const more = block + 1 < blocks;
-        if (more) fetch(block + 1);
+        if (more) start(block + 1);
         compute(block);
-        if (more) stage(block + 1);
+        if (more) finish(block + 1);
         barrier(team);
       }
       save();

@@ -35,7 +35,7 @@ struct ForwardKernel {
   std::int64_t interval = 1;
   Ends<S, T> carries;  ///< where there are several chunks, the state that each begins with
 
-  using Tokens = Records<S, steps, Tile::channels, 2, Tile::interleaved>;  // (delta, delta x)
+  using Tokens = Records<S, steps, Tile::channels, 2, Tile::interleaved>;  // (delta, x)
   using Vectors = Records<S, steps, Tile::states, 1, false>;               // b or c
   using Results = Records<S, steps, Tile::channels, 1, false>;             // y, summed over slabs
   static constexpr int scratch_elements =
@@ -57,9 +57,9 @@ struct ForwardKernel {
 
  private:
   struct Thread : Base {
-    using typename Base::ChannelFetch;
+    using typename Base::ChannelStaging;
     using typename Base::Registers;
-    using typename Base::StateFetch;
+    using typename Base::StateStaging;
     using Base::live_channels;
     using Base::live_states;
     using Base::matrix;
@@ -74,13 +74,14 @@ struct ForwardKernel {
     [[maybe_unused]] S* waiting = nullptr;
 
     Rows<T const> x_rows, delta_rows, b_rows, c_rows;
-    bool packs;     ///< blocks whose tokens are all live are fetched in packs
     Outputs<T> y;
-    ChannelFetch x, delta;
-    StateFetch b, c;
+    ChannelStaging x, delta;
+    StateStaging b, c;
     std::uint32_t kept = 0;          ///< the tokens of a block before which the state goes to the tape
     std::int64_t kept_entries;       ///< tape entries before the block's first
     std::int64_t next_kept = 0;      ///< from the block's first token
+    Matrix<S> next_entry;            ///< of the tape
+    bool packs;                      ///< states go to the tape at once
     Registers A2, h;
 
     KOKKOS_FORCEINLINE_FUNCTION Thread(ForwardKernel const& kernel, Team const& member, Segment const& mine)
@@ -93,10 +94,10 @@ struct ForwardKernel {
           delta_rows(this->channel_rows(kernel.delta)),
           b_rows(this->state_rows(kernel.b)),
           c_rows(this->state_rows(kernel.c)),
-          packs(this->channel_packs(x_rows) && this->channel_packs(delta_rows) && this->state_packs(b_rows) &&
-                this->state_packs(c_rows)),
           y(this->outputs(kernel.y)),
-          kept_entries(mine.begin / kernel.interval) {
+          kept_entries(mine.begin / kernel.interval),
+          next_entry(matrix(kernel.tape, 0, mine.batch, kept_entries)),
+          packs(next_entry.template packs<NS>(place.first_state, place.first_channel + ND)) {
       if constexpr (Slabs)
         waiting = static_cast<S*>(member.team_scratch(1).get_shmem_aligned(
             static_cast<std::size_t>(slabs) * Tile::states * Tile::channels * sizeof(S), 16));
@@ -117,43 +118,26 @@ struct ForwardKernel {
           Kokkos::min(std::int64_t(steps), this->tokens_in_segment() - std::int64_t(block) * steps));
     }
 
-    KOKKOS_FORCEINLINE_FUNCTION void fetch(int block, int slab) {
+    /// Starts to bring a block into scratch: b and c of a slab, and x and delta, which its later slabs find there.
+    KOKKOS_FORCEINLINE_FUNCTION void start(int block, int slab, int item) {
       std::int64_t const t = std::int64_t(block) * steps;
       std::int64_t const n = std::int64_t(slab) * Tile::states;
       int const rows = live_steps(block);
-      if (packs && rows == steps) {
-        if (slab == 0) {
-          x.load_packs(rank, x_rows, t, 0);
-          delta.load_packs(rank, delta_rows, t, 0);
-        }
-        b.load_packs(rank, b_rows, t, n);
-        c.load_packs(rank, c_rows, t, n);
-      } else {
-        if (slab == 0) {
-          x.load(rank, x_rows, t, 0, rows, live_channels);
-          delta.load(rank, delta_rows, t, 0, rows, live_channels);
-        }
-        b.load(rank, b_rows, t, n, rows, live_states(slab));
-        c.load(rank, c_rows, t, n, rows, live_states(slab));
-      }
-    }
-
-    KOKKOS_FORCEINLINE_FUNCTION void stage(int block, int slab, int item) const {
       if (slab == 0) {
-        auto const to = tokens(block);
-        using Mine = typename decltype(x)::Mine;
-        Mine::each(rank, [&](int slot, int row, int column) {
-          S records[Mine::width][2];
-          PSSA_UNROLL
-          for (int i = 0; i < Mine::width; ++i) {
-            records[i][0] = static_cast<S>(delta.value[slot][i]);
-            records[i][1] = records[i][0] * static_cast<S>(x.value[slot][i]);
-          }
-          to.store(row, column, records);
-        });
+        delta.start(rank, delta_rows, t, 0, rows, live_channels, tokens(block).field(0));
+        x.start(rank, x_rows, t, 0, rows, live_channels, tokens(block).field(1));
       }
-      stage_vectors(b, vectors(item, 0), rank);
-      stage_vectors(c, vectors(item, 1), rank);
+      b.start(rank, b_rows, t, n, rows, live_states(slab), vectors(item, 0).field(0));
+      c.start(rank, c_rows, t, n, rows, live_states(slab), vectors(item, 1).field(0));
+    }
+    KOKKOS_FORCEINLINE_FUNCTION void finish(int block, int slab, int item) const {
+      if (slab == 0) {
+        delta.finish(rank, tokens(block).field(0));
+        x.finish(rank, tokens(block).field(1));
+      }
+      b.finish(rank, vectors(item, 0).field(0));
+      c.finish(rank, vectors(item, 1).field(0));
+      finish_copies();
     }
 
     /// The state before the segment. Chunks do not read h0: it may be hT, which the last of them writes.
@@ -169,8 +153,17 @@ struct ForwardKernel {
       return waiting[((slab * NS + i) * ND + j) * Tile::threads + rank];
     }
 
-    KOKKOS_FORCEINLINE_FUNCTION void keep(int slab, std::int64_t entry) const {
-      store_registers<Tile>(place, matrix(k.tape, slab, segment.batch, entry), h);
+    /// Keeps the state before token t of the block.
+    KOKKOS_FORCEINLINE_FUNCTION void keep(int slab, int t) {
+      if constexpr (Slabs) {
+        store_registers<Tile>(place, matrix(k.tape, slab, segment.batch, entry(t)), h);
+      } else {
+        if (packs)
+          store_packs<Tile>(place, next_entry, h);
+        else
+          store_elements<Tile>(place, next_entry, h);
+        next_entry.data += k.tape.stride[1];
+      }
     }
 
     /// Finds the tokens of the next block before which the state is kept.
@@ -190,19 +183,20 @@ struct ForwardKernel {
     /// One token, all registers: this thread's part of y.
     KOKKOS_FORCEINLINE_FUNCTION void step(int t, Tokens const& token, Vectors const& token_b, Vectors const& token_c,
                                           int states, S (&ys)[ND]) {
-      S bs[NS], cs[NS], du[ND][2];
+      S bs[NS], cs[NS], record[ND][2], u[ND];
       load_pack<NS>(&token_b.at(t, place.first_state, 0), bs);
       load_pack<NS>(&token_c.at(t, place.first_state, 0), cs);
       PSSA_UNROLL
       for (int j = 0; j < ND; ++j) {
-        token.load(t, place.channel(j), du[j]);
+        token.load(t, place.channel(j), record[j]);
+        u[j] = record[j][0] * record[j][1];
         ys[j] = S(0);
       }
       PSSA_UNROLL
       for (int i = 0; i < (Tile::padded ? NS : states); ++i) {
         PSSA_UNROLL
         for (int j = 0; j < ND; ++j) {
-          h[i][j] = advance(decay(du[j][0], A2[i][j]), h[i][j], du[j][1], bs[i]);
+          h[i][j] = advance(decay(record[j][0], A2[i][j]), h[i][j], u[j], bs[i]);
           ys[j] += h[i][j] * cs[i];
         }
       }
@@ -251,12 +245,12 @@ struct ForwardKernel {
         } else if (whole && asked == (multiples(stride) & every)) {
           PSSA_UNROLL
           for (int u = 0; u < Tile::unroll; ++u) {
-            if (u % stride == 0) keep(slab, entry(t0 + u));
+            if (u % stride == 0) keep(slab, t0 + u);
             advance_one(t0 + u);
           }
         } else {
           for (int t = t0; t < t0 + Tile::unroll && t < live; ++t) {
-            if (kept >> t & 1) keep(slab, entry(t));
+            if (kept >> t & 1) keep(slab, t);
             advance_one(t);
           }
         }
@@ -272,16 +266,16 @@ struct ForwardKernel {
 
     KOKKOS_FORCEINLINE_FUNCTION void write(int block) const {
       auto const result = results(block);
-      using Mine = Deal<steps, Tile::channels, Tile::threads, static_cast<int>(sizeof(T))>;
-      auto const rows = this->template channel_rows<T, Mine>(k.y);
-      write_block<Mine>(rank, rows, live_channels == Tile::channels && rows.template packs<Mine>(),
-                        std::int64_t(block) * steps, 0, live_steps(block), live_channels,
+      using Mine = typename ChannelStaging::Mine;
+      auto const rows = this->channel_rows(k.y);
+      write_block<Mine>(rank, rows, false, std::int64_t(block) * steps, 0, live_steps(block), live_channels,
                         [&](int row, int column, auto& values) { result.take(row, column, values); });
     }
 
     KOKKOS_FORCEINLINE_FUNCTION void save(int slab) {
       if (!k.segments.last(segment.chunk)) return;  // the next chunk keeps the state it begins with
-      if (!k.tape.absent() && segment.end % k.interval == 0) keep(slab, segment.end / k.interval);
+      if (!k.tape.absent() && segment.end % k.interval == 0)
+        store_registers<Tile>(place, matrix(k.tape, slab, segment.batch, segment.end / k.interval), h);
       if (!k.hT.absent()) store_registers<Tile>(place, matrix(k.hT, slab, segment.batch), h);
     }
 
@@ -306,8 +300,8 @@ struct ForwardKernel {
         }
       }
       if (blocks > 0) {
-        fetch(0, 0);
-        stage(0, 0, 0);
+        start(0, 0, 0);
+        finish(0, 0, 0);
       }
       barrier(team);
       int item = 0;
@@ -316,11 +310,11 @@ struct ForwardKernel {
           bool const last_slab = slab + 1 == slabs;
           int const next_block = last_slab ? block + 1 : block;
           int const next_slab = last_slab ? 0 : slab + 1;
-          if (next_block < blocks) fetch(next_block, next_slab);
+          if (next_block < blocks) start(next_block, next_slab, item + 1);
           if constexpr (Slabs) swap_in(slab);
           compute(block, slab, item);
           if constexpr (Slabs) swap_out(slab);
-          if (next_block < blocks) stage(next_block, next_slab, item + 1);
+          if (next_block < blocks) finish(next_block, next_slab, item + 1);
           barrier(team);
           if (Slabs && last_slab) write(block);
         }

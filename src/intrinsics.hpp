@@ -111,6 +111,27 @@ KOKKOS_FORCEINLINE_FUNCTION S* in_scratch(void* pointer) {
 #endif
 }
 
+/// Copies an element into scratch, 0 where it is not live. On CUDA the copy goes on until finish_copies(), and holds no
+/// register meanwhile.
+template <class S>
+KOKKOS_FORCEINLINE_FUNCTION void start_copy(S* to, S const* from, bool live) {
+#if PSSA_ON_CUDA
+  auto const destination = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  int const bytes = live ? static_cast<int>(sizeof(S)) : 0;
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(destination), "l"(from), "n"(sizeof(S)), "r"(bytes)
+               : "memory");
+#else
+  *to = live ? *from : S(0);
+#endif
+}
+
+/// Waits for this thread's copies.
+KOKKOS_FORCEINLINE_FUNCTION void finish_copies() {
+#if PSSA_ON_CUDA
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
 /// The same number, of which the compiler knows nothing. nvcc trades registers for address arithmetic when it knows a
 /// rank's range, and holds in registers through a whole loop what a rare branch computes from numbers it knows.
 KOKKOS_FORCEINLINE_FUNCTION int opaque(int value) {

@@ -121,6 +121,7 @@ struct Place {
   static constexpr int warp_groups = Tile::warp_groups;
   using OverStates = ScatterSum<Tile::thread_channels, lanes, 1>;
   using OverChannels = ScatterSum<Tile::thread_states, warp_groups, lanes>;
+  static constexpr bool swizzles = SwizzleStates && OverChannels::spread > 1;
 
   int warp;        ///< of the team
   int lane;        ///< among those that share a channel
@@ -143,7 +144,7 @@ struct Place {
   /// Brings the states of a channel from their order in memory to that of the registers, or back.
   template <class S>
   KOKKOS_FORCEINLINE_FUNCTION void swizzle(S (&values)[Tile::thread_states]) const {
-    if constexpr (SwizzleStates) {
+    if constexpr (swizzles) {
       PSSA_UNROLL
       for (int m = 1; m < OverChannels::spread; m <<= 1) {
         bool const swap = warp_group & m;
@@ -181,11 +182,12 @@ struct Matrix {
   }
 };
 
-/// Fills a thread's registers from the memory they belong to, with 0 beyond its edges. On a device, states that are
-/// neighbours in memory travel together.
+/// Fills a thread's registers from the memory they belong to, with 0 beyond its edges, but its states in their order in
+/// memory: swizzle() is left to be done, once the loads have arrived. On a device, states that are neighbours in memory
+/// travel together.
 template <class Tile, class Place, class S, class R>
-KOKKOS_FORCEINLINE_FUNCTION void load_registers(Place const& place, Matrix<S> const& from,
-                                                R (&to)[Tile::thread_states][Tile::thread_channels]) {
+KOKKOS_FORCEINLINE_FUNCTION void start_loads(Place const& place, Matrix<S> const& from,
+                                             R (&to)[Tile::thread_states][Tile::thread_channels]) {
   constexpr int NS = Tile::thread_states;
   constexpr int ND = Tile::thread_channels;
   if constexpr (!Tile::padded) {
@@ -200,7 +202,6 @@ KOKKOS_FORCEINLINE_FUNCTION void load_registers(Place const& place, Matrix<S> co
     for (int j = 0; j < ND; ++j) {
       R values[NS];
       load_pack<NS>(const_cast<R const*>(from.data + place.channel(j) * from.channel_stride + place.first_state), values);
-      place.swizzle(values);
       PSSA_UNROLL
       for (int i = 0; i < NS; ++i) to[i][j] = values[i];
     }
@@ -213,16 +214,54 @@ KOKKOS_FORCEINLINE_FUNCTION void load_registers(Place const& place, Matrix<S> co
     int const d = place.channel(j);
     PSSA_UNROLL
     for (int i = 0; i < NS; ++i) {
-      int const n = place.state(i);
+      int const n = place.first_state + i;
       to[i][j] = d < from.live_channels && n < from.live_states ? from.data[d * channel_stride + n * state_stride] : R(0);
     }
   }
 }
 
-/// Writes a thread's registers to the memory they belong to, within its edges.
+/// Brings a thread's registers from their order in memory to their own.
 template <class Tile, class Place, class S>
-KOKKOS_FORCEINLINE_FUNCTION void store_registers(Place const& place, Matrix<S> const& to,
-                                                 S const (&from)[Tile::thread_states][Tile::thread_channels]) {
+KOKKOS_FORCEINLINE_FUNCTION void swizzle(Place const& place, S (&registers)[Tile::thread_states][Tile::thread_channels]) {
+  constexpr int NS = Tile::thread_states;
+  PSSA_UNROLL
+  for (int j = 0; j < Tile::thread_channels; ++j) {
+    S values[NS];
+    PSSA_UNROLL
+    for (int i = 0; i < NS; ++i) values[i] = registers[i][j];
+    place.swizzle(values);
+    PSSA_UNROLL
+    for (int i = 0; i < NS; ++i) registers[i][j] = values[i];
+  }
+}
+
+/// Fills a thread's registers from the memory they belong to, with 0 beyond its edges.
+template <class Tile, class Place, class S, class R>
+KOKKOS_FORCEINLINE_FUNCTION void load_registers(Place const& place, Matrix<S> const& from,
+                                                R (&to)[Tile::thread_states][Tile::thread_channels]) {
+  start_loads<Tile>(place, from, to);
+  if constexpr (Place::swizzles) swizzle<Tile>(place, to);
+}
+
+/// Writes a thread's registers where Matrix::packs allows it.
+template <class Tile, class Place, class S>
+KOKKOS_FORCEINLINE_FUNCTION void store_packs(Place const& place, Matrix<S> const& to,
+                                             S const (&from)[Tile::thread_states][Tile::thread_channels]) {
+  constexpr int NS = Tile::thread_states;
+  PSSA_UNROLL
+  for (int j = 0; j < Tile::thread_channels; ++j) {
+    S values[NS];
+    PSSA_UNROLL
+    for (int i = 0; i < NS; ++i) values[i] = from[i][j];
+    place.swizzle(values);
+    store_pack<NS>(to.data + place.channel(j) * to.channel_stride + place.first_state, values);
+  }
+}
+
+/// Writes a thread's registers within the edges, one by one or, on a host, by rows of channels.
+template <class Tile, class Place, class S>
+KOKKOS_FORCEINLINE_FUNCTION void store_elements(Place const& place, Matrix<S> const& to,
+                                                S const (&from)[Tile::thread_states][Tile::thread_channels]) {
   constexpr int NS = Tile::thread_states;
   constexpr int ND = Tile::thread_channels;
   if constexpr (!Tile::padded) {
@@ -231,17 +270,6 @@ KOKKOS_FORCEINLINE_FUNCTION void store_registers(Place const& place, Matrix<S> c
         for (int j = 0; j < ND; ++j) to.data[i * to.state_stride + j] = from[i][j];
       return;
     }
-  }
-  if (to.template packs<NS>(place.first_state, place.first_channel + ND)) {
-    PSSA_UNROLL
-    for (int j = 0; j < ND; ++j) {
-      S values[NS];
-      PSSA_UNROLL
-      for (int i = 0; i < NS; ++i) values[i] = from[i][j];
-      place.swizzle(values);
-      store_pack<NS>(to.data + place.channel(j) * to.channel_stride + place.first_state, values);
-    }
-    return;
   }
   std::int64_t const channel_stride = opaque(to.channel_stride);
   std::int64_t const state_stride = opaque(to.state_stride);
@@ -254,6 +282,16 @@ KOKKOS_FORCEINLINE_FUNCTION void store_registers(Place const& place, Matrix<S> c
       if (d < to.live_channels && n < to.live_states) to.data[d * channel_stride + n * state_stride] = from[i][j];
     }
   }
+}
+
+/// Writes a thread's registers to the memory they belong to.
+template <class Tile, class Place, class S>
+KOKKOS_FORCEINLINE_FUNCTION void store_registers(Place const& place, Matrix<S> const& to,
+                                                 S const (&from)[Tile::thread_states][Tile::thread_channels]) {
+  if (to.template packs<Tile::thread_states>(place.first_state, place.first_channel + Tile::thread_channels))
+    store_packs<Tile>(place, to, from);
+  else
+    store_elements<Tile>(place, to, from);
 }
 
 }  // namespace pssa::impl

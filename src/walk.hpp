@@ -20,8 +20,8 @@ struct Walk {
   static constexpr int ND = Tile::thread_channels;
   static constexpr int steps = Tile::steps;
   using Registers = S[NS][ND];
-  using ChannelFetch = Fetch<T, steps, Tile::channels, Tile::threads>;
-  using StateFetch = Fetch<T, steps, Tile::states, Tile::threads>;
+  using ChannelStaging = Staging<T, S, steps, Tile::channels, Tile::threads>;
+  using StateStaging = Staging<T, S, steps, Tile::states, Tile::threads>;
 
   Segment segment;
   std::int64_t state;
@@ -56,22 +56,15 @@ struct Walk {
 
   /// The segment's tokens of the tile's channels. Of an absent tensor they must not be used: a null pointer among the
   /// values would hide from nvcc that the others are not in scratch, whose loads then keep their order with the stores.
-  template <class R, class Deal = typename ChannelFetch::Mine>
+  template <class R>
   KOKKOS_FORCEINLINE_FUNCTION Rows<R> channel_rows(Tensor<R, 3> const& tensor) const {
-    return Rows<R>::template make<Deal>(&tensor(segment.batch, segment.begin, first_channel), tensor.stride[1],
+    return Rows<R>::template make<typename ChannelStaging::Mine>(&tensor(segment.batch, segment.begin, first_channel), tensor.stride[1],
                                         tensor.stride[2], rank);
   }
   /// The segment's tokens of all states.
   KOKKOS_FORCEINLINE_FUNCTION Rows<T const> state_rows(Tensor<T const, 3> const& tensor) const {
-    return Rows<T const>::template make<typename StateFetch::Mine>(&tensor(segment.batch, segment.begin, 0),
+    return Rows<T const>::template make<typename StateStaging::Mine>(&tensor(segment.batch, segment.begin, 0),
                                                                    tensor.stride[1], tensor.stride[2], rank);
-  }
-  /// Whether blocks of these rows may be fetched in packs, where all their tokens are live.
-  KOKKOS_FORCEINLINE_FUNCTION bool channel_packs(Rows<T const> const& rows) const {
-    return live_channels == Tile::channels && rows.template packs<typename ChannelFetch::Mine>();
-  }
-  KOKKOS_FORCEINLINE_FUNCTION bool state_packs(Rows<T const> const& rows) const {
-    return state % Tile::states == 0 && rows.template packs<typename StateFetch::Mine>();
   }
   /// Where this thread writes those of its channels whose sums it owns, for the segment's first token.
   KOKKOS_FORCEINLINE_FUNCTION Outputs<T> outputs(Tensor<T, 3> const& tensor) const {
