@@ -106,6 +106,7 @@ struct BackwardKernel {
     static constexpr int parts_width = Tile::threads == 1 ? Tile::states : (Tile::states % 4 == 0 ? 4 : 1);
     using PartsDeal = Deal<steps, Tile::states, Tile::threads, parts_width>;
     Rows<S> parts_rows[2];          ///< of db and dc
+    bool near;  ///< offsets within a block have 32 bits
     ChannelStaging x, delta, dy;
     StateStaging b, c;
     Registers A2, carry, dA, start;
@@ -147,6 +148,8 @@ struct BackwardKernel {
           b_rows(this->state_rows(kernel.b)),
           c_rows(this->state_rows(kernel.c)),
           parts_rows{token_parts(0), token_parts(1)},
+          near(x_rows.near(steps) && delta_rows.near(steps) && dy_rows.near(steps) && b_rows.near(steps) &&
+               c_rows.near(steps)),
           channel_outputs(make_channel_outputs()) {
       if constexpr (Waits) {
         std::int64_t const tiles = waiting_tiles(slabs, span, steps);
@@ -251,18 +254,27 @@ struct BackwardKernel {
       wait(2 * slab + 1, dA);
     }
 
+    KOKKOS_FORCEINLINE_FUNCTION Rows<T const> later(Rows<T const> const& rows, int which) const {
+      if (!Waits && near)
+        return {rows.mine + std::int64_t(which) * (static_cast<int>(rows.row_stride) * steps), rows.row_stride,
+                rows.column_stride};
+      return {rows.mine + std::int64_t(which) * span * rows.row_stride, rows.row_stride, rows.column_stride};
+    }
+
     /// Starts to bring an item into scratch: its b and c, and its block's x, delta and dy.
     KOKKOS_FORCEINLINE_FUNCTION void start_copies(Item const& item, int buffer, bool with_channels) {
-      std::int64_t const t = begin(item) - segment.begin;
       int const rows = live_steps(item);
       std::int64_t const n = std::int64_t(item.slab) * Tile::states;
+      // Blocks are counted in a span, whose rows need not be a multiple of a block.
+      Rows<T const> const at_span[] = {later(delta_rows, item.span), later(x_rows, item.span), later(dy_rows, item.span),
+                                       later(b_rows, item.span), later(c_rows, item.span)};
       if (with_channels) {
-        delta.start(rank, delta_rows, t, 0, rows, live_channels, tokens(buffer).field(0));
-        x.start(rank, x_rows, t, 0, rows, live_channels, tokens(buffer).field(1));
-        dy.start(rank, dy_rows, t, 0, rows, live_channels, tokens(buffer).field(2));
+        delta.start(rank, at_span[0], near, item.block, 0, rows, live_channels, tokens(buffer).field(0));
+        x.start(rank, at_span[1], near, item.block, 0, rows, live_channels, tokens(buffer).field(1));
+        dy.start(rank, at_span[2], near, item.block, 0, rows, live_channels, tokens(buffer).field(2));
       }
-      b.start(rank, b_rows, t, n, rows, live_states(item.slab), vectors(buffer, 0).field(0));
-      c.start(rank, c_rows, t, n, rows, live_states(item.slab), vectors(buffer, 1).field(0));
+      b.start(rank, at_span[3], near, item.block, n, rows, live_states(item.slab), vectors(buffer, 0).field(0));
+      c.start(rank, at_span[4], near, item.block, n, rows, live_states(item.slab), vectors(buffer, 1).field(0));
     }
     KOKKOS_FORCEINLINE_FUNCTION void finish(int buffer, bool with_channels) const {
       if (with_channels) {

@@ -31,6 +31,12 @@ struct Deal {
   }
 };
 
+/// Whether multiples of a stride up to count times it are numbers of 32 bits.
+KOKKOS_FORCEINLINE_FUNCTION bool is_near(std::int64_t stride, int count) {
+  std::int64_t const most = std::int64_t{0x7fffffff} / count;
+  return -most <= stride && stride <= most;
+}
+
 /// The tokens of one sequence in memory, from a first channel or state on, as one thread sees them: what a block is read
 /// from or written to.
 template <class T>
@@ -38,6 +44,9 @@ struct Rows {
   T* mine;  ///< the first element of the thread's first pack, in the block at token 0
   std::int64_t row_stride;
   std::int64_t column_stride;
+
+  /// Whether offsets within a block of so many tokens can be computed in 32 bits, which halves their instructions.
+  KOKKOS_FORCEINLINE_FUNCTION bool near(int tokens) const { return is_near(row_stride * std::int64_t(sizeof(T)), tokens); }
 
   template <class Deal>
   KOKKOS_FORCEINLINE_FUNCTION static Rows make(T* data, std::int64_t row_stride, std::int64_t column_stride, int rank) {
@@ -55,29 +64,33 @@ struct Staging {
   using Mine = Deal<RowCount, Columns, Threads, width>;
   T held[converts && width == 1 ? Mine::slots : 1];
 
-  /// Starts on the block at token t, column n, for to[element of the block].
+  /// Starts on a block, the columns from n on, for to[element of the block]. near: as Rows::near(RowCount).
   template <class To>
-  KOKKOS_FORCEINLINE_FUNCTION void start(int rank, Rows<T const> const& rows, std::int64_t t, std::int64_t n,
+  KOKKOS_FORCEINLINE_FUNCTION void start(int rank, Rows<T const> const& rows, bool near, int block, std::int64_t n,
                                          int live_rows, int live_columns, To const& to) {
-    T const* from = rows.mine + t * rows.row_stride + n * rows.column_stride;
-    bool const live = Mine::column(rank) + width <= live_columns;
     // Most blocks have all their rows.
-    if (live_rows >= RowCount && (live || width == 1))
+    if (near && live_rows >= RowCount && (width == 1 || live_columns >= Columns)) {
+      int const row_stride = static_cast<int>(rows.row_stride);
+      T const* const from = rows.mine + n * rows.column_stride + std::int64_t(block) * (row_stride * RowCount);
+      bool const live = width > 1 || Mine::column(rank) < live_columns;
       Mine::each(rank, [&](int slot, int, int) {
-        copy(slot, rank, from, rows.column_stride, live, to);
-        from += Mine::step * rows.row_stride;
+        copy(slot, rank, from + std::int64_t(slot) * (row_stride * Mine::step), rows.column_stride, live, to);
       });
-    else
+    } else {
+      rank = opaque(rank);
+      std::int64_t const row_stride = opaque(rows.row_stride);
+      T const* from = rows.mine + n * rows.column_stride + std::int64_t(block) * RowCount * row_stride;
       Mine::each(rank, [&](int slot, int row, int column) {
         if constexpr (width == 1) {
-          copy(slot, rank, from, rows.column_stride, live && row < live_rows, to);
+          copy(slot, rank, from, rows.column_stride, row < live_rows && column < live_columns, to);
         } else {
           for (int k = 0; k < width; ++k)
             to[row * Columns + k] =
                 row < live_rows && column + k < live_columns ? static_cast<S>(from[k * rows.column_stride]) : S(0);
         }
-        from += Mine::step * rows.row_stride;
+        from += Mine::step * row_stride;
       });
+    }
   }
 
   /// Finishes what was started, but for finish_copies().
@@ -152,8 +165,35 @@ struct Outputs {
   KOKKOS_FORCEINLINE_FUNCTION Outputs later(std::int64_t tokens) const {
     return {at + tokens * row_stride, row_stride, column_stride, live};
   }
-  KOKKOS_FORCEINLINE_FUNCTION void next() { at += row_stride; }
   KOKKOS_FORCEINLINE_FUNCTION void previous() { at -= row_stride; }
+};
+
+/// The same with offsets of 32 bits, for unrolled code: an address is one instruction, which nvcc can predicate.
+template <class T>
+struct NearOutputs {
+  char* at;
+  int row_bytes;
+  std::int64_t column_stride;
+  int live;
+
+  KOKKOS_FORCEINLINE_FUNCTION NearOutputs(Outputs<T> const& outputs, bool owns)
+      : at(reinterpret_cast<char*>(outputs.at)),
+        row_bytes(static_cast<int>(outputs.row_stride) * static_cast<int>(sizeof(T))),
+        column_stride(outputs.column_stride),
+        live(owns ? outputs.live : 0) {}
+
+  /// From the block of so many tokens on.
+  KOKKOS_FORCEINLINE_FUNCTION NearOutputs at_block(int block, int tokens) const {
+    NearOutputs result = *this;
+    result.at += std::int64_t(block) * (row_bytes * tokens);
+    return result;
+  }
+  /// Writes channel j of token t.
+  template <class S>
+  KOKKOS_FORCEINLINE_FUNCTION void put(int t, int j, S value) const {
+    T* const token = reinterpret_cast<T*>(at + std::int64_t(row_bytes) * t);
+    if (j < live) token[j * column_stride] = static_cast<T>(value);
+  }
 };
 
 /// RowCount x Columns records of Fields numbers in scratch: interleaved for one wide access by a thread that takes all

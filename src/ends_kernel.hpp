@@ -73,6 +73,8 @@ struct EndsKernel {
     std::int64_t first_row;
     S* scratch;
     Rows<T const> x_rows, delta_rows, b_rows;
+    bool near;              ///< offsets within a block have 32 bits
+    int blocks, last_live;  ///< blocks of the segment, tokens of the last
     ChannelStaging x, delta;
     StateStaging b;
     Registers A2, h;
@@ -86,7 +88,10 @@ struct EndsKernel {
           scratch(in_scratch<S>(member.team_scratch(0).get_shmem_aligned(std::size_t{scratch_bytes}, 16))),
           x_rows(this->channel_rows(kernel.x)),
           delta_rows(this->channel_rows(kernel.delta)),
-          b_rows(this->state_rows(kernel.b)) {}
+          b_rows(this->state_rows(kernel.b)),
+          near(x_rows.near(steps) && delta_rows.near(steps) && b_rows.near(steps)),
+          blocks(this->block_count()),
+          last_live(static_cast<int>(this->tokens_in_segment() - std::int64_t(blocks - 1) * steps)) {}
 
     KOKKOS_FORCEINLINE_FUNCTION Tokens tokens(int block) const {
       return {scratch + block % Tile::buffers * Tokens::size};
@@ -95,16 +100,14 @@ struct EndsKernel {
       return {scratch + Tile::buffers * Tokens::size + block % Tile::buffers * Vectors::size};
     }
     KOKKOS_FORCEINLINE_FUNCTION int live_steps(int block) const {
-      return static_cast<int>(
-          Kokkos::min(std::int64_t(steps), this->tokens_in_segment() - std::int64_t(block) * steps));
+      return block + 1 < blocks ? steps : last_live;
     }
 
     KOKKOS_FORCEINLINE_FUNCTION void start(int block) {
-      std::int64_t const t = std::int64_t(block) * steps;
       int const rows = live_steps(block);
-      delta.start(rank, delta_rows, t, 0, rows, live_channels, tokens(block).field(0));
-      x.start(rank, x_rows, t, 0, rows, live_channels, tokens(block).field(1));
-      b.start(rank, b_rows, t, 0, rows, live_states(0), vectors(block).field(0));
+      delta.start(rank, delta_rows, near, block, 0, rows, live_channels, tokens(block).field(0));
+      x.start(rank, x_rows, near, block, 0, rows, live_channels, tokens(block).field(1));
+      b.start(rank, b_rows, near, block, 0, rows, live_states(0), vectors(block).field(0));
     }
     KOKKOS_FORCEINLINE_FUNCTION void finish(int block) const {
       delta.finish(rank, tokens(block).field(0));
@@ -158,14 +161,14 @@ struct EndsKernel {
       each([&](int i, int j) { h[i][j] = S(0); });
       PSSA_UNROLL
       for (int j = 0; j < ND; ++j) total[j] = S(0);
-      int const blocks = static_cast<int>((this->tokens_in_segment() + steps - 1) / steps);
       start(0);
       finish(0);
       barrier(team);
       for (int block = 0; block < blocks; ++block) {
         bool const more = block + 1 < blocks;
-        if (more) start(block + 1);
+        if (Tile::buffers == 2 && more) start(block + 1);
         compute(block);
+        if (Tile::buffers == 1 && more) start(block + 1);
         if (more) finish(block + 1);
         barrier(team);
       }

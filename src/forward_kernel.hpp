@@ -67,6 +67,8 @@ struct ForwardKernel {
     using Base::rank;
     using Base::segment;
 
+    using TokenSums = typename OverStates::template OneEach<Tile::unroll>;
+
     ForwardKernel const& k;
     Team const& team;
     int slabs;
@@ -74,7 +76,9 @@ struct ForwardKernel {
     [[maybe_unused]] S* waiting = nullptr;
 
     Rows<T const> x_rows, delta_rows, b_rows, c_rows;
-    Outputs<T> y;
+    NearOutputs<T> y;  ///< of unrolled tokens: of a lane's own channel and its own token among them
+    bool near;  ///< offsets within a block have 32 bits
+    int blocks, last_live;  ///< blocks of the segment, tokens of the last
     ChannelStaging x, delta;
     StateStaging b, c;
     std::uint32_t kept = 0;          ///< the tokens of a block before which the state goes to the tape
@@ -94,7 +98,12 @@ struct ForwardKernel {
           delta_rows(this->channel_rows(kernel.delta)),
           b_rows(this->state_rows(kernel.b)),
           c_rows(this->state_rows(kernel.c)),
-          y(this->outputs(kernel.y)),
+          y(this->outputs(kernel.y).later(TokenSums::own_token(place.lane)),
+            TokenSums::owns(place.lane)),
+          near(x_rows.near(steps) && delta_rows.near(steps) && b_rows.near(steps) && c_rows.near(steps) &&
+               is_near(kernel.y.stride[1] * std::int64_t(sizeof(T)), steps)),
+          blocks(this->block_count()),
+          last_live(static_cast<int>(this->tokens_in_segment() - std::int64_t(blocks - 1) * steps)),
           kept_entries(mine.begin / kernel.interval),
           next_entry(matrix(kernel.tape, 0, mine.batch, kept_entries)),
           packs(next_entry.template packs<NS>(place.first_state, place.first_channel + ND)) {
@@ -114,21 +123,19 @@ struct ForwardKernel {
     }
 
     KOKKOS_FORCEINLINE_FUNCTION int live_steps(int block) const {
-      return static_cast<int>(
-          Kokkos::min(std::int64_t(steps), this->tokens_in_segment() - std::int64_t(block) * steps));
+      return block + 1 < blocks ? steps : last_live;
     }
 
     /// Starts to bring a block into scratch: b and c of a slab, and x and delta, which its later slabs find there.
     KOKKOS_FORCEINLINE_FUNCTION void start(int block, int slab, int item) {
-      std::int64_t const t = std::int64_t(block) * steps;
       std::int64_t const n = std::int64_t(slab) * Tile::states;
       int const rows = live_steps(block);
       if (slab == 0) {
-        delta.start(rank, delta_rows, t, 0, rows, live_channels, tokens(block).field(0));
-        x.start(rank, x_rows, t, 0, rows, live_channels, tokens(block).field(1));
+        delta.start(rank, delta_rows, near, block, 0, rows, live_channels, tokens(block).field(0));
+        x.start(rank, x_rows, near, block, 0, rows, live_channels, tokens(block).field(1));
       }
-      b.start(rank, b_rows, t, n, rows, live_states(slab), vectors(item, 0).field(0));
-      c.start(rank, c_rows, t, n, rows, live_states(slab), vectors(item, 1).field(0));
+      b.start(rank, b_rows, near, block, n, rows, live_states(slab), vectors(item, 0).field(0));
+      c.start(rank, c_rows, near, block, n, rows, live_states(slab), vectors(item, 1).field(0));
     }
     KOKKOS_FORCEINLINE_FUNCTION void finish(int block, int slab, int item) const {
       if (slab == 0) {
@@ -204,54 +211,81 @@ struct ForwardKernel {
 
     using Sums = typename OverStates::template Single<S>;
 
-    KOKKOS_FORCEINLINE_FUNCTION void put(int block, int slab, int t, Outputs<T>& to, Sums const& sums) const {
+    KOKKOS_FORCEINLINE_FUNCTION void put(int block, int slab, int t, Sums const& sums) const {
       if constexpr (Slabs) {
         auto const result = results(block);
         sums.each(place.lane, [&](int j, S sum) {
-          S& y = result.at(t, place.first_channel + j, 0);
-          y = slab == 0 ? sum : y + sum;
+          S& total = result.at(t, place.first_channel + j, 0);
+          total = slab == 0 ? sum : total + sum;
         });
       } else {
+        auto const to = this->outputs(k.y).later(std::int64_t(block) * steps + t);
         if constexpr (Tile::padded)
           sums.each_owned(place.lane, [&](int j, S sum) { to.put(j, sum); });
         else
           to.put(sums.sum);
-        to.next();
+      }
+    }
+
+    /// Tile::unroll tokens from t0 on, all of them live. before(u) is called before each.
+    template <class F>
+    KOKKOS_FORCEINLINE_FUNCTION void compute_unrolled(int block, int slab, int item, int t0, F const& before) {
+      auto const token = tokens(block);
+      auto const token_b = vectors(item, 0);
+      auto const token_c = vectors(item, 1);
+      int const states = live_states(slab);
+      if constexpr (Slabs || !Tile::padded) {
+        PSSA_UNROLL
+        for (int u = 0; u < Tile::unroll; ++u) {
+          before(u);
+          S ys[ND];
+          step(t0 + u, token, token_b, token_c, states, ys);
+          put(block, slab, t0 + u, ys);
+        }
+      } else {
+        constexpr int group = TokenSums::taken;
+        auto const to = y.at_block(block * (steps / Tile::unroll) + t0 / Tile::unroll, Tile::unroll);
+        PSSA_UNROLL
+        for (int u = 0; u < Tile::unroll; u += group) {
+          S ys[group][ND];
+          PSSA_UNROLL
+          for (int g = 0; g < group; ++g) {
+            before(u + g);
+            step(t0 + u + g, token, token_b, token_c, states, ys[g]);
+            OverStates::scatter(ys[g]);
+          }
+          PSSA_UNROLL
+          for (int j = 0; j < ND; j += OverStates::spread) {
+            S sums[group];
+            PSSA_UNROLL
+            for (int g = 0; g < group; ++g) sums[g] = ys[g][j];
+            to.put(u, j, TokenSums::sum(sums, place.lane));
+          }
+        }
       }
     }
 
     KOKKOS_FORCEINLINE_FUNCTION void compute(int block, int slab, int item) {
-      auto const token = tokens(block);
-      auto const token_b = vectors(item, 0);
-      auto const token_c = vectors(item, 1);
       int const live = live_steps(block);
-      int const states = live_states(slab);
       if (slab == 0) find_kept(live);
-      auto to = y.later(std::int64_t(block) * steps);
-      auto const advance_one = [&](int t) {
-        S ys[ND];
-        step(t, token, token_b, token_c, states, ys);
-        put(block, slab, t, to, ys);
-      };
       // Unrolled code keeps no state, or every stride-th; what else is asked for takes the loop.
       constexpr int stride = Tile::unroll < 8 ? Tile::unroll : 8;
       constexpr auto every = static_cast<std::uint32_t>((std::uint64_t{1} << Tile::unroll) - 1);
       for (int t0 = 0; t0 < live; t0 += Tile::unroll) {
         std::uint32_t const asked = kept >> t0 & every;
-        bool const whole = t0 + Tile::unroll <= live;
+        bool const whole = near && t0 + Tile::unroll <= live;
         if (whole && asked == 0) {
-          PSSA_UNROLL
-          for (int u = 0; u < Tile::unroll; ++u) advance_one(t0 + u);
+          compute_unrolled(block, slab, item, t0, [](int) {});
         } else if (whole && asked == (multiples(stride) & every)) {
-          PSSA_UNROLL
-          for (int u = 0; u < Tile::unroll; ++u) {
+          compute_unrolled(block, slab, item, t0, [&](int u) {
             if (u % stride == 0) keep(slab, t0 + u);
-            advance_one(t0 + u);
-          }
+          });
         } else {
           for (int t = t0; t < t0 + Tile::unroll && t < live; ++t) {
             if (kept >> t & 1) keep(slab, t);
-            advance_one(t);
+            S ys[ND];
+            step(t, tokens(block), vectors(item, 0), vectors(item, 1), live_states(slab), ys);
+            put(block, slab, t, ys);
           }
         }
       }
@@ -289,7 +323,6 @@ struct ForwardKernel {
     }
 
     KOKKOS_FORCEINLINE_FUNCTION void run() {
-      int const blocks = static_cast<int>((this->tokens_in_segment() + steps - 1) / steps);
       if constexpr (!Slabs) {
         this->load_A2(k.A, 0, A2);
         load_start(0);
@@ -310,11 +343,13 @@ struct ForwardKernel {
           bool const last_slab = slab + 1 == slabs;
           int const next_block = last_slab ? block + 1 : block;
           int const next_slab = last_slab ? 0 : slab + 1;
-          if (next_block < blocks) start(next_block, next_slab, item + 1);
+          bool const more = next_block < blocks;
+          if (Tile::buffers == 2 && more) start(next_block, next_slab, item + 1);
           if constexpr (Slabs) swap_in(slab);
           compute(block, slab, item);
           if constexpr (Slabs) swap_out(slab);
-          if (next_block < blocks) finish(next_block, next_slab, item + 1);
+          if (Tile::buffers == 1 && more) start(next_block, next_slab, item + 1);
+          if (more) finish(next_block, next_slab, item + 1);
           barrier(team);
           if (Slabs && last_slab) write(block);
         }

@@ -30,6 +30,32 @@ struct ScatterSum {
   /// The first element whose sum a lane owns.
   KOKKOS_FORCEINLINE_FUNCTION static int own(int place) { return place & (spread - 1); }
 
+  /// Of Tokens sets that have been scattered, each lane takes the sum of one; lanes that are left over repeat others.
+  template <int Tokens>
+  struct OneEach {
+    static constexpr int taken = Lanes / spread < Tokens ? Lanes / spread : Tokens;  ///< sets that lanes tell apart
+    static_assert(Tokens % taken == 0);
+
+    KOKKOS_FORCEINLINE_FUNCTION static int own_token(int place) { return place / spread & (taken - 1); }
+    KOKKOS_FORCEINLINE_FUNCTION static bool owns(int place) { return Lanes == spread * taken || place < spread * taken; }
+
+    template <class S>
+    KOKKOS_FORCEINLINE_FUNCTION static S sum(S (&value)[taken], int place) {
+      PSSA_UNROLL
+      for (int m = 1; m < taken; m <<= 1) {
+        bool const upper = place & m * spread;
+        PSSA_UNROLL
+        for (int g = 0; g < taken; g += 2 * m) {
+          S const sent = upper ? value[g] : value[g | m];
+          value[g] = (upper ? value[g | m] : value[g]) + lane_xor(sent, m * spread * Step);
+        }
+      }
+      PSSA_UNROLL
+      for (int m = taken; m < Lanes / spread; m <<= 1) value[0] += lane_xor(value[0], m * spread * Step);
+      return value[0];
+    }
+  };
+
   /// The sums of one set that a lane owns.
   template <class S>
   struct Single {

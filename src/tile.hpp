@@ -35,7 +35,7 @@ struct Tile : Machine {
 /// A host thread is a team: vector units run over the channels, and arrays live in the first-level cache.
 struct HostMachine {
   static constexpr int warp = 1;                  ///< threads that can exchange registers
-  static constexpr int buffers = 1;               ///< blocks staged ahead of their use, plus one
+  static constexpr int buffers = 1;               ///< blocks in scratch: with two, the next is on its way meanwhile
   static constexpr bool interleaved = false;      ///< a token's numbers stand together in scratch
   static constexpr bool padded = false;           ///< loops run to compile-time bounds, over zeros where data end
   static constexpr bool channel_major = true;     ///< the tape keeps channels contiguous, not states
@@ -138,8 +138,8 @@ using CudaTile = Tile<CudaMachine, Lanes, Channels, States, Threads, Steps, Unro
 template <>
 struct Tuning<Kokkos::Cuda, float> {
   using Forward = TileList<CudaTile<1, 1, 1, 128, 8>, CudaTile<1, 1, 4, 128, 8>, CudaTile<1, 1, 8, 128, 8>,
-                           CudaTile<2, 1, 8, 128, 16>, CudaTile<2, 1, 8, 32, 16>, CudaTile<4, 1, 8, 128, 16>,
-                           CudaTile<8, 4, 8, 128, 8, 4>, CudaTile<16, 4, 8, 128, 8, 4>, CudaTile<32, 4, 8, 128, 8, 4>>;
+                           CudaTile<2, 1, 8, 128, 16, 16, 3>, CudaTile<2, 1, 8, 32, 16>, CudaTile<4, 1, 8, 128, 16>,
+                           CudaTile<8, 4, 8, 128, 16, 8>, CudaTile<16, 4, 8, 128, 8, 8>, CudaTile<32, 4, 8, 128, 8, 4>>;
   using Backward = TileList<CudaTile<1, 1, 1, 128, 8>, CudaTile<1, 1, 4, 128, 8>, CudaTile<2, 2, 4, 128, 8, 4>,
                             CudaTile<4, 2, 4, 128, 8, 4>, CudaTile<4, 2, 4, 32, 8, 4>, CudaTile<8, 2, 4, 128, 8, 4>,
                             CudaTile<16, 4, 4, 128, 4, 1>, CudaTile<32, 4, 4, 128, 4, 1>>;

@@ -40,6 +40,10 @@ struct Walk {
             Kokkos::min(std::int64_t(Tile::channels), channels - mine.tile * Tile::channels))) {}
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t tokens_in_segment() const { return segment.end - segment.begin; }
+  /// Blocks of the segment. The sizes of a segment fit a length of 2^31 blocks.
+  KOKKOS_FORCEINLINE_FUNCTION int block_count() const {
+    return static_cast<int>((tokens_in_segment() + steps - 1) / steps);
+  }
 
   KOKKOS_FORCEINLINE_FUNCTION int live_states(int slab) const {
     return static_cast<int>(Kokkos::min(std::int64_t(Tile::states), state - std::int64_t(slab) * Tile::states));
