@@ -27,8 +27,7 @@ void carry_cotangents(ExecutionSpace const& exec, char const* call, Sizes const&
                       Ends<state_type<T>, state_type<T>> const& ends) {
   using S = state_type<T>;
   using Mine = Tuning<ExecutionSpace, S>;
-  auto const chosen = choose(call, sizes_of(typename Mine::Forward{}), sizes.batch, sizes.channels, sizes.state,
-                             Mine::units(exec), ScanOptions{});
+  auto const chosen = choose(call, sizes_of(typename Mine::Forward{}), sizes, Mine::units(exec), ScanOptions{});
   visit(typename Mine::Forward{}, chosen, [&](auto tile) {
     using ThisTile = decltype(tile);
     segments.tiles = (sizes.channels + ThisTile::channels - 1) / ThisTile::channels;
@@ -47,7 +46,7 @@ void backward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, 
   using S = state_type<T>;
   using Mine = Tuning<ExecutionSpace, S>;
   auto const sweep_tiles = sizes_of(typename Mine::Backward{});
-  auto const chosen = choose(call, sweep_tiles, sizes.batch, sizes.channels, sizes.state, Mine::units(exec), options);
+  auto const chosen = choose(call, sweep_tiles, sizes, Mine::units(exec), options);
   check::scratch(call, sizes.state, tape.interval,
                  backward_waiting_bytes(sweep_tiles[chosen], sizes.state, sizes.length, tape.interval, sizeof(S)),
                  waiting_bytes_max<ExecutionSpace>());

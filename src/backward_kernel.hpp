@@ -405,7 +405,7 @@ struct BackwardKernel {
     }
     KOKKOS_FORCEINLINE_FUNCTION void put_states(int buffer, int t, typename OverChannels::template Pair<S> const& sums) const {
       sums.each(place.warp_group, [&](int which, int i, S value) {
-        parts(buffer, place.warp, which).at(t, place.first_state + i, 0) = value;
+        parts(buffer, place.warp, which).at(t, place.ordered_state(i), 0) = value;
       });
     }
 

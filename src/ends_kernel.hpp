@@ -124,7 +124,7 @@ struct EndsKernel {
       PSSA_UNROLL
       for (int t = 0; t < (Tile::padded ? steps : live); ++t) {
         S bs[NS], record[ND][2], u[ND];
-        load_pack<NS>(&token_b.at(t, place.first_state, 0), bs);
+        place.load_states(&token_b.at(t, 0, 0), bs);
         PSSA_UNROLL
         for (int j = 0; j < ND; ++j) {
           token.load(t, place.channel(j), record[j]);

@@ -18,13 +18,13 @@ void forward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, I
   using S = state_type<T>;
   using Mine = Tuning<ExecutionSpace, S>;
   auto const tiles = sizes_of(typename Mine::Forward{});
-  auto const chosen = choose(call, tiles, sizes.batch, sizes.channels, sizes.state, Mine::units(exec), options);
+  auto const chosen = choose(call, tiles, sizes, Mine::units(exec), options);
   check::scratch(call, sizes.state, 0, forward_waiting_bytes(tiles[chosen], sizes.state, sizeof(S)),
                  waiting_bytes_max<ExecutionSpace>());
   if (tape != nullptr) {
     auto const sweep = sizes_of(typename Mine::Backward{});
     auto const sweeper =
-        sweep[choose(call, sweep, sizes.batch, sizes.channels, sizes.state, Mine::units(exec), ScanOptions{})];
+        sweep[choose(call, sweep, sizes, Mine::units(exec), ScanOptions{})];
     auto const interval = options.checkpoint_interval != 0 ? options.checkpoint_interval : sweeper.steps;
     // Here already, so that a training step does not fail half way.
     check::scratch(call, sizes.state, interval,

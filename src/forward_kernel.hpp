@@ -106,7 +106,7 @@ struct ForwardKernel {
           last_live(static_cast<int>(this->tokens_in_segment() - std::int64_t(blocks - 1) * steps)),
           kept_entries(mine.begin / kernel.interval),
           next_entry(matrix(kernel.tape, 0, mine.batch, kept_entries)),
-          packs(next_entry.template packs<NS>(place.first_state, place.first_channel + ND)) {
+          packs(place.packs(next_entry)) {
       if constexpr (Slabs)
         waiting = static_cast<S*>(member.team_scratch(1).get_shmem_aligned(
             static_cast<std::size_t>(slabs) * Tile::states * Tile::channels * sizeof(S), 16));
@@ -191,8 +191,8 @@ struct ForwardKernel {
     KOKKOS_FORCEINLINE_FUNCTION void step(int t, Tokens const& token, Vectors const& token_b, Vectors const& token_c,
                                           int states, S (&ys)[ND]) {
       S bs[NS], cs[NS], record[ND][2], u[ND];
-      load_pack<NS>(&token_b.at(t, place.first_state, 0), bs);
-      load_pack<NS>(&token_c.at(t, place.first_state, 0), cs);
+      place.load_states(&token_b.at(t, 0, 0), bs);
+      place.load_states(&token_c.at(t, 0, 0), cs);
       PSSA_UNROLL
       for (int j = 0; j < ND; ++j) {
         token.load(t, place.channel(j), record[j]);

@@ -138,6 +138,28 @@ struct ScatterSum {
   };
 };
 
+/// A channels x states matrix in memory from which a team takes a tile and a slab: rows from the first, if live.
+template <class S>
+struct Matrix {
+  S* data;  ///< at the tile's first channel and the slab's first state
+  std::int64_t channel_stride;
+  std::int64_t state_stride;
+  int live_channels;
+  int live_states;
+
+  /// Whether the states of channels below end, all of a slab's live, may be accessed in packs of Count.
+  template <int Count>
+  KOKKOS_FORCEINLINE_FUNCTION bool packs([[maybe_unused]] int states, [[maybe_unused]] int end_channel) const {
+#if PSSA_ON_CUDA
+    using Wide = Pack<std::remove_const_t<S>, Count>;
+    return state_stride == 1 && end_channel <= live_channels && states == live_states &&
+           Wide::fits(data) && Wide::fits(data + channel_stride);
+#else
+    return false;
+#endif
+  }
+};
+
 /// Where a thread's registers belong in its team's tile. Register (i, j) holds state(i) of the slab and channel(j) of
 /// the tile; the numbers are swizzled as ScatterSum wants them: channels for sums over the lanes of a channel, states,
 /// where SwizzleStates, for sums over the lanes of a state.
@@ -145,6 +167,8 @@ template <class Tile, bool SwizzleStates>
 struct Place {
   static constexpr int lanes = Tile::lanes;
   static constexpr int warp_groups = Tile::warp_groups;
+  /// States that are neighbours: as many as one access takes, so that the lanes' accesses together fill whole sectors.
+  static constexpr int pack = lanes > 1 && Tile::thread_states % 4 == 0 ? 4 : Tile::thread_states;
   using OverStates = ScatterSum<Tile::thread_channels, lanes, 1>;
   using OverChannels = ScatterSum<Tile::thread_states, warp_groups, lanes>;
   static constexpr bool swizzles = SwizzleStates && OverChannels::spread > 1;
@@ -153,19 +177,47 @@ struct Place {
   int lane;        ///< among those that share a channel
   int warp_group;  ///< among the warp's lanes that share a state
   int first_channel;
-  int first_state;
+  int first_state;  ///< the first of its packs of states; a pack of each lane in turn, then the lanes' next ones
 
   KOKKOS_FORCEINLINE_FUNCTION explicit Place(int rank)
       : warp(rank / Tile::warp),
         lane(rank % lanes),
         warp_group(rank % Tile::warp / lanes),
         first_channel(rank / lanes * Tile::thread_channels),
-        first_state(rank % lanes * Tile::thread_states) {}
+        first_state(rank % lanes * pack) {}
 
   KOKKOS_FORCEINLINE_FUNCTION int channel(int j) const { return first_channel + (j ^ (lane & (OverStates::spread - 1))); }
   KOKKOS_FORCEINLINE_FUNCTION int state(int i) const {
-    if constexpr (SwizzleStates) return first_state + (i ^ (warp_group & (OverChannels::spread - 1)));
-    return first_state + i;
+    if constexpr (SwizzleStates) return ordered_state(i ^ (warp_group & (OverChannels::spread - 1)));
+    return ordered_state(i);
+  }
+  /// The i-th of the thread's states in their order in memory.
+  KOKKOS_FORCEINLINE_FUNCTION int ordered_state(int i) const { return i / pack * pack * lanes + first_state + i % pack; }
+  /// Whether the thread's states of the matrix may be accessed by load_states and store_states.
+  template <class S>
+  KOKKOS_FORCEINLINE_FUNCTION bool packs(Matrix<S> const& matrix) const {
+    return matrix.template packs<pack>(Tile::states, first_channel + Tile::thread_channels);
+  }
+  /// Loads the thread's states of one row of states, in their order in memory.
+  template <class S>
+  KOKKOS_FORCEINLINE_FUNCTION void load_states(S const* row, S (&to)[Tile::thread_states]) const {
+    PSSA_UNROLL
+    for (int i = 0; i < Tile::thread_states; i += pack) {
+      S values[pack];
+      load_pack<pack>(row + ordered_state(i), values);
+      PSSA_UNROLL
+      for (int k = 0; k < pack; ++k) to[i + k] = values[k];
+    }
+  }
+  template <class S>
+  KOKKOS_FORCEINLINE_FUNCTION void store_states(S* row, S const (&from)[Tile::thread_states]) const {
+    PSSA_UNROLL
+    for (int i = 0; i < Tile::thread_states; i += pack) {
+      S values[pack];
+      PSSA_UNROLL
+      for (int k = 0; k < pack; ++k) values[k] = from[i + k];
+      store_pack<pack>(row + ordered_state(i), values);
+    }
   }
   /// Brings the states of a channel from their order in memory to that of the registers, or back.
   template <class S>
@@ -186,28 +238,6 @@ struct Place {
   }
 };
 
-/// A channels x states matrix in memory from which a team takes a tile and a slab: rows from the first, if live.
-template <class S>
-struct Matrix {
-  S* data;  ///< at the tile's first channel and the slab's first state
-  std::int64_t channel_stride;
-  std::int64_t state_stride;
-  int live_channels;
-  int live_states;
-
-  /// Whether Count states from the first on, of channels below end, may be accessed at once.
-  template <int Count>
-  KOKKOS_FORCEINLINE_FUNCTION bool packs([[maybe_unused]] int first_state, [[maybe_unused]] int end_channel) const {
-#if PSSA_ON_CUDA
-    using Wide = Pack<std::remove_const_t<S>, Count>;
-    return state_stride == 1 && end_channel <= live_channels && first_state + Count <= live_states &&
-           Wide::fits(data) && Wide::fits(data + channel_stride);
-#else
-    return false;
-#endif
-  }
-};
-
 /// Fills a thread's registers from the memory they belong to, with 0 beyond its edges, but its states in their order in
 /// memory: swizzle() is left to be done, once the loads have arrived. On a device, states that are neighbours in memory
 /// travel together.
@@ -223,11 +253,11 @@ KOKKOS_FORCEINLINE_FUNCTION void start_loads(Place const& place, Matrix<S> const
       return;
     }
   }
-  if (from.template packs<NS>(place.first_state, place.first_channel + ND)) {
+  if (place.packs(from)) {
     PSSA_UNROLL
     for (int j = 0; j < ND; ++j) {
       R values[NS];
-      load_pack<NS>(const_cast<R const*>(from.data + place.channel(j) * from.channel_stride + place.first_state), values);
+      place.load_states(const_cast<R const*>(from.data + place.channel(j) * from.channel_stride), values);
       PSSA_UNROLL
       for (int i = 0; i < NS; ++i) to[i][j] = values[i];
     }
@@ -240,7 +270,7 @@ KOKKOS_FORCEINLINE_FUNCTION void start_loads(Place const& place, Matrix<S> const
     int const d = place.channel(j);
     PSSA_UNROLL
     for (int i = 0; i < NS; ++i) {
-      int const n = place.first_state + i;
+      int const n = place.ordered_state(i);
       to[i][j] = d < from.live_channels && n < from.live_states ? from.data[d * channel_stride + n * state_stride] : R(0);
     }
   }
@@ -280,7 +310,7 @@ KOKKOS_FORCEINLINE_FUNCTION void store_packs(Place const& place, Matrix<S> const
     PSSA_UNROLL
     for (int i = 0; i < NS; ++i) values[i] = from[i][j];
     place.swizzle(values);
-    store_pack<NS>(to.data + place.channel(j) * to.channel_stride + place.first_state, values);
+    place.store_states(to.data + place.channel(j) * to.channel_stride, values);
   }
 }
 
@@ -314,7 +344,7 @@ KOKKOS_FORCEINLINE_FUNCTION void store_elements(Place const& place, Matrix<S> co
 template <class Tile, class Place, class S>
 KOKKOS_FORCEINLINE_FUNCTION void store_registers(Place const& place, Matrix<S> const& to,
                                                  S const (&from)[Tile::thread_states][Tile::thread_channels]) {
-  if (to.template packs<Tile::thread_states>(place.first_state, place.first_channel + Tile::thread_channels))
+  if (place.packs(to))
     store_packs<Tile>(place, to, from);
   else
     store_elements<Tile>(place, to, from);

@@ -28,15 +28,18 @@ TileRange fitting(std::vector<TileSize> const& tiles, std::int64_t state) {
   return {first, last};
 }
 
-std::size_t choose(char const* call, std::vector<TileSize> const& tiles, std::int64_t batch, std::int64_t channels,
-                   std::int64_t state, std::int64_t units, ScanOptions const& options) {
-  auto const range = fitting(tiles, state);
+std::size_t choose(char const* call, std::vector<TileSize> const& tiles, Sizes const& sizes, std::int64_t units,
+                   ScanOptions const& options) {
+  auto range = fitting(tiles, sizes.state);
+  if (sizes.length != 1 && tiles[range.first].steps == 1) ++range.first;
   std::vector<int> compiled;
-  for (auto i = range.first; i < range.last; ++i) compiled.push_back(tiles[i].channels);
+  for (auto i = range.first; i < range.last; ++i)
+    if (std::find(compiled.begin(), compiled.end(), tiles[i].channels) == compiled.end())
+      compiled.push_back(tiles[i].channels);
   check::channel_tile(call, options, compiled);
   for (auto i = range.first; i + 1 < range.last; ++i) {
     std::int64_t const width = tiles[i].channels;
-    bool const busy = batch * ((channels + width - 1) / width) >= units && 2 * channels > width;
+    bool const busy = sizes.batch * ((sizes.channels + width - 1) / width) >= units && 2 * sizes.channels > width;
     if (options.channel_tile == 0 ? busy : options.channel_tile == width) return i;
   }
   return range.last - 1;

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The pssa authors
 #pragma once
 
-#include <pssa/types.hpp>
+#include <pssa/impl/call.hpp>
 
 #include <cstdint>
 #include <vector>
@@ -92,7 +92,8 @@ struct SplitRule {
   int many;
 };
 
-/// The tiles compiled for a backend: by rising states, wide tiles before narrow ones of the same states.
+/// The tiles compiled for a backend: by rising states; of the same states, one for single tokens, if any, before the
+/// others, and wide ones before narrow ones.
 template <class ExecutionSpace, class S>
 struct Tuning {
   using Forward = TileList<Tile<DeviceMachine, 1, 1, 8, 64, 8>>;
@@ -138,10 +139,11 @@ using CudaTile = Tile<CudaMachine, Lanes, Channels, States, Threads, Steps, Unro
 template <>
 struct Tuning<Kokkos::Cuda, float> {
   using Forward = TileList<CudaTile<1, 1, 1, 128, 8>, CudaTile<1, 1, 4, 128, 8>, CudaTile<1, 1, 8, 128, 8>,
-                           CudaTile<2, 1, 8, 128, 16, 16, 3>, CudaTile<2, 1, 8, 32, 16>, CudaTile<4, 1, 8, 128, 16>,
+                           CudaTile<2, 1, 8, 128, 1>, CudaTile<2, 1, 8, 128, 16, 16, 3>, CudaTile<2, 1, 8, 32, 16>, CudaTile<4, 1, 8, 128, 16>,
                            CudaTile<8, 4, 8, 128, 16, 8>, CudaTile<16, 4, 8, 128, 8, 8>, CudaTile<32, 4, 8, 128, 8, 4>>;
-  using Backward = TileList<CudaTile<1, 1, 1, 128, 8>, CudaTile<1, 1, 4, 128, 8>, CudaTile<2, 2, 4, 128, 8, 4>,
-                            CudaTile<4, 2, 4, 128, 8, 4>, CudaTile<4, 2, 4, 32, 8, 4>, CudaTile<8, 2, 4, 128, 8, 4>,
+  using Backward = TileList<CudaTile<1, 1, 1, 128, 8>, CudaTile<1, 1, 4, 128, 8>, CudaTile<2, 2, 4, 128, 8, 2>,
+                            CudaTile<4, 2, 4, 128, 1>, CudaTile<4, 2, 4, 128, 8, 2>, CudaTile<4, 2, 4, 32, 8, 2>,
+                            CudaTile<8, 2, 4, 128, 8, 2>,
                             CudaTile<16, 4, 4, 128, 4, 1>, CudaTile<32, 4, 4, 128, 4, 1>>;
   static constexpr bool channel_major = CudaMachine::channel_major;
   static constexpr SplitRule forward_split{5, 16};
@@ -222,9 +224,9 @@ struct TileRange {
 TileRange fitting(std::vector<TileSize> const& tiles, std::int64_t state);
 
 /// The index of the tile to run: the widest that leaves no processor idle and is more than half full, or the one asked
-/// for. Throws Error for an options.channel_tile that is not compiled.
-std::size_t choose(char const* call, std::vector<TileSize> const& tiles, std::int64_t batch, std::int64_t channels,
-                   std::int64_t state, std::int64_t units, ScanOptions const& options);
+/// for. Tiles of one step run single tokens only. Throws Error for an options.channel_tile that is not compiled.
+std::size_t choose(char const* call, std::vector<TileSize> const& tiles, Sizes const& sizes, std::int64_t units,
+                   ScanOptions const& options);
 
 /// The chunks to cut every sequence into, most at most: by the rule, or as options.time_chunks asks.
 std::int64_t chunks_of(TileSize const& tile, std::int64_t teams, std::int64_t units, SplitRule const& rule,
