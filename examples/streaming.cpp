@@ -34,7 +34,8 @@ bool plot(std::string const& path, std::vector<Curve> const& curves) {
   std::ofstream out(path);
   char line[200];
   auto const text = [&](double x, double y, char const* anchor, std::string const& words, char const* colour) {
-    std::snprintf(line, sizeof line, "<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"%s\" fill=\"%s\">", x, y, anchor, colour);
+    std::snprintf(line, sizeof line, "<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"%s\" fill=\"%s\">", x, y, anchor,
+                  colour);
     out << line << words << "</text>\n";
   };
   out << "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 800 340\" font-family=\"sans-serif\" "

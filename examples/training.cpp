@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SPDX-FileCopyrightText: The pssa authors
 //
-// Training with a tape: gradient descent finds A, b and c of a system from its outputs y and its last states hT. (From y
-// alone only the products of b and c could be known.)
+// Training with a tape: gradient descent finds A, b and c of a system from its outputs y and its last states hT. From y
+// alone only the products of b and c could be known.
 #include <pssa/scan.hpp>
 
 #include <cmath>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SPDX-FileCopyrightText: The pssa authors
 //
-// An existing Kokkos application: a bank of leaky integrators over many signals. Its own kernel, one thread a signal and
-// filter, is kept here to show that pssa::scan takes its place with the Views and the instance that were there.
+// An existing Kokkos application: a bank of leaky integrators over many signals. Its own kernel, one thread a signal
+// and filter, is kept here to show that pssa::scan takes its place with the Views and the instance that were there.
 #include <Kokkos_Core.hpp>
 #include <pssa/scan.hpp>
 
