@@ -7,6 +7,8 @@
 #include <pssa/tape.hpp>
 #include <pssa/types.hpp>
 
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+
 namespace pssa {
 
 namespace impl {
@@ -49,6 +51,7 @@ template <class ExecutionSpace, class T, class MemorySpace>
 void scan(ExecutionSpace const& exec, ScanInputs<T, MemorySpace> const& in, ScanOutputs<T, MemorySpace> const& out,
           ScanOptions const& options = {}) {
   impl::require_compiled<ExecutionSpace, T, MemorySpace>();
+  Kokkos::Profiling::ScopedRegion const region("pssa::scan");
   auto const inputs = impl::tensors(in);
   auto const outputs = impl::tensors(out);
   auto const sizes = impl::check::forward("pssa::scan", inputs, outputs);
@@ -70,6 +73,7 @@ void scan(ExecutionSpace const& exec, ScanInputs<T, MemorySpace> const& in, Scan
           Tape<T, MemorySpace>& tape, ScanOptions const& options = {}) {
   impl::require_compiled<ExecutionSpace, T, MemorySpace>();
   impl::require_tape_space<ExecutionSpace, MemorySpace>();
+  Kokkos::Profiling::ScopedRegion const region("pssa::scan");
   auto const inputs = impl::tensors(in);
   auto const outputs = impl::tensors(out);
   auto const sizes = impl::check::forward("pssa::scan", inputs, outputs);
@@ -105,6 +109,7 @@ void scan_backward(ExecutionSpace const& exec, ScanInputs<T, MemorySpace> const&
                    ScanGradients<T, MemorySpace> const& gradients, ScanOptions const& options = {}) {
   impl::require_compiled<ExecutionSpace, T, MemorySpace>();
   impl::require_tape_space<ExecutionSpace, MemorySpace>();
+  Kokkos::Profiling::ScopedRegion const region("pssa::scan_backward");
   auto const inputs = impl::tensors(in);
   auto const incoming = impl::tensors(cotangents);
   auto const outgoing = impl::tensors(gradients);
