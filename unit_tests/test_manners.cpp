@@ -111,7 +111,8 @@ TEST_P(Manners, names_its_calls_and_kernels) {
   });
   EXPECT_EQ(events.regions, (Names{"pssa::scan", "pssa::scan", "pssa::scan_backward"}));
   Names const paths{"pssa::scan/pssa::scan::forward", "pssa::scan/pssa::scan::forward",
-                    "pssa::scan_backward/pssa::scan_backward::sweep", "pssa::scan_backward/pssa::scan_backward::reduce"};
+                    "pssa::scan_backward/pssa::scan_backward::sweep",
+                    "pssa::scan_backward/pssa::scan_backward::reduce"};
   EXPECT_EQ(events.paths, paths);
   EXPECT_EQ(events.open_regions, 0u);
 
