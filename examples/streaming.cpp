@@ -28,7 +28,7 @@ using Curve = std::vector<double>;
 
 /// Draws the curves over the characters, from 0 to 1, as lines of one SVG file.
 bool plot(std::string const& path, std::vector<Curve> const& curves) {
-  constexpr double left = 60, top = 20, width = 720, height = 260, bottom = top + height;
+  constexpr double left = 75, top = 20, width = 705, height = 260, bottom = top + height;
   char const* const colours[channels] = {"#8a97a5", "#2a7fb8", "#c0392b"};
   auto const count = static_cast<double>(curves[0].size());
   std::ofstream out(path);
@@ -38,19 +38,20 @@ bool plot(std::string const& path, std::vector<Curve> const& curves) {
                   colour);
     out << line << words << "</text>\n";
   };
-  out << "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 800 340\" font-family=\"sans-serif\" "
-         "font-size=\"14\">\n<rect width=\"800\" height=\"340\" fill=\"#ffffff\"/>\n";
+  out << "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 800 350\" font-family=\"sans-serif\" "
+         "font-size=\"18\">\n<rect width=\"800\" height=\"350\" fill=\"#ffffff\"/>\n";
   for (int percent = 0; percent <= 100; percent += 25) {
     double const y = bottom - height * percent / 100;
     std::snprintf(line, sizeof line, "<path d=\"M%.0f %.0fH%.0f\" stroke=\"#dddddd\"/>\n", left, y, left + width);
     out << line;
-    text(left - 6, y + 5, "end", std::to_string(percent) + " %", "#333333");
+    text(left - 6, y + 6, "end", std::to_string(percent) + " %", "#333333");
   }
   for (int k = 0; k <= static_cast<int>(count) / 2000; ++k)
-    text(left + width * 2000 * k / count, bottom + 20, "middle", std::to_string(2000 * k), "#333333");
-  text(left, bottom + 44, "start", "share of capitals along the text, in characters; memory of", "#333333");
+    text(left + width * 2000 * k / count, bottom + 24, "middle", std::to_string(2000 * k), "#333333");
+  text(left, bottom + 54, "start", "capitals, with a memory of", "#333333");
+  text(left + 465, bottom + 54, "start", "characters", "#333333");
   for (int d = 0; d < channels; ++d) {
-    text(left + 460 + 70 * d, bottom + 44, "start", std::to_string(static_cast<int>(memory[d])), colours[d]);
+    text(left + 260 + 65 * d, bottom + 54, "start", std::to_string(static_cast<int>(memory[d])), colours[d]);
     out << "<path fill=\"none\" stroke-width=\"1.5\" stroke=\"" << colours[d] << "\" d=\"";
     for (std::size_t i = 0; i < curves[0].size(); i += 8) {
       std::snprintf(line, sizeof line, "%c%.1f %.1f", i == 0 ? 'M' : 'L',
