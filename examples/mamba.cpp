@@ -39,7 +39,7 @@ Pair<Vector> vector(char const* label) { return {Vector(label, channels), Vector
 struct Block {
   Pair<Memory> u = tensor("u", channels), delta = tensor("delta", channels), z = tensor("z", channels);
   Pair<Memory> B = tensor("B", state), C = tensor("C", state);
-  Pair<Kokkos::View<T**>> A{{"A", channels, state}, {"dA", channels, state}};
+  Pair<Kokkos::View<T**, Kokkos::LayoutRight>> A{{"A", channels, state}, {"dA", channels, state}};
   Pair<Vector> D = vector("D"), delta_bias = vector("delta_bias");
   Pair<Memory> out = tensor("out", channels);
   Pair<Memory> step = tensor("step", channels), y = tensor("y", channels);

@@ -43,6 +43,7 @@ constexpr void require_tape_space() {
 ///
 /// Asynchronous: one kernel on the instance exec, no fence, no allocation (a state beyond the largest compiled tile
 /// uses Kokkos' level-1 scratch, which Kokkos keeps). Deterministic: the same bits from run to run.
+/// Kokkos Tools see the call as the region pssa::scan, that of scan_backward as pssa::scan_backward.
 /// Cost in bytes: every input read once a tile, b and c once for every tile of channels; every output written once.
 /// Throws Error, before anything is launched or written, for shapes that do not fit, outputs that overlap another
 /// argument (hT may be the very View given as h0), options out of range, and a state or checkpoint interval that needs
