@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The pssa authors
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,6 +13,9 @@ namespace pssa::tests {
 struct Events {
   std::vector<std::string> kernels{};
   std::vector<std::uint32_t> devices{};  ///< the device id of each kernel's instance
+  std::vector<std::string> paths{};      ///< each kernel's label after the regions around it: "region/label"
+  std::vector<std::string> regions{};    ///< in the order of their beginnings
+  std::size_t open_regions = 0;          ///< begun and not ended
   std::vector<std::string> allocations{};
   std::vector<std::string> fences{};
   std::vector<std::string> copies{};

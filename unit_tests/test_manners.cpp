@@ -96,6 +96,36 @@ TEST_P(Manners, launches_nothing_for_nothing) {
   }
 }
 
+/// What a profiler shows: a region a call, the kernels inside.
+TEST_P(Manners, names_its_calls_and_kernels) {
+  Sizes const sizes{2, 9, 5, 4};
+  auto const given = GetParam().rounded(make_inputs(sizes, 1));
+  auto const session = GetParam().make();
+  place_forward(*session, given, sizes);
+  place_backward(*session, given, sizes);
+  using Names = std::vector<std::string>;
+  auto const events = events_of([&] {
+    session->forward();
+    session->forward_with_tape();
+    session->backward();
+  });
+  EXPECT_EQ(events.regions, (Names{"pssa::scan", "pssa::scan", "pssa::scan_backward"}));
+  Names const paths{"pssa::scan/pssa::scan::forward", "pssa::scan/pssa::scan::forward",
+                    "pssa::scan_backward/pssa::scan_backward::sweep",
+                    "pssa::scan_backward/pssa::scan_backward::reduce"};
+  EXPECT_EQ(events.paths, paths);
+  EXPECT_EQ(events.open_regions, 0u);
+
+  session->input("delta", given.at("b"));
+  auto const refused = events_of([&] {
+    EXPECT_THROW(session->forward(), Error);
+    EXPECT_THROW(session->forward_with_tape(), Error);
+    EXPECT_THROW(session->backward(), Error);
+  });
+  EXPECT_TRUE(refused.kernels.empty());
+  EXPECT_EQ(refused.open_regions, 0u);
+}
+
 TEST_P(Manners, device_ids_tell_instances_apart) {
   auto const one = GetParam().make();
   if (one->on_host()) GTEST_SKIP() << "Kokkos gives all instances of a host backend one id";

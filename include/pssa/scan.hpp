@@ -7,6 +7,8 @@
 #include <pssa/tape.hpp>
 #include <pssa/types.hpp>
 
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+
 namespace pssa {
 
 namespace impl {
@@ -41,6 +43,7 @@ constexpr void require_tape_space() {
 ///
 /// Asynchronous: one kernel on the instance exec, no fence, no allocation (a state beyond the largest compiled tile
 /// uses Kokkos' level-1 scratch, which Kokkos keeps). Deterministic: the same bits from run to run.
+/// Kokkos Tools see the call as the region pssa::scan, that of scan_backward as pssa::scan_backward.
 /// Cost in bytes: every input read once a tile, b and c once for every tile of channels; every output written once.
 /// Throws Error, before anything is launched or written, for shapes that do not fit, outputs that overlap another
 /// argument (hT may be the very View given as h0), options out of range, and a state or checkpoint interval that needs
@@ -49,6 +52,7 @@ template <class ExecutionSpace, class T, class MemorySpace>
 void scan(ExecutionSpace const& exec, ScanInputs<T, MemorySpace> const& in, ScanOutputs<T, MemorySpace> const& out,
           ScanOptions const& options = {}) {
   impl::require_compiled<ExecutionSpace, T, MemorySpace>();
+  Kokkos::Profiling::ScopedRegion const region("pssa::scan");
   auto const inputs = impl::tensors(in);
   auto const outputs = impl::tensors(out);
   auto const sizes = impl::check::forward("pssa::scan", inputs, outputs);
@@ -71,6 +75,7 @@ void scan(ExecutionSpace const& exec, ScanInputs<T, MemorySpace> const& in, Scan
           Tape<T, MemorySpace>& tape, ScanOptions const& options = {}) {
   impl::require_compiled<ExecutionSpace, T, MemorySpace>();
   impl::require_tape_space<ExecutionSpace, MemorySpace>();
+  Kokkos::Profiling::ScopedRegion const region("pssa::scan");
   auto const inputs = impl::tensors(in);
   auto const outputs = impl::tensors(out);
   auto const sizes = impl::check::forward("pssa::scan", inputs, outputs);
@@ -107,6 +112,7 @@ void scan_backward(ExecutionSpace const& exec, ScanInputs<T, MemorySpace> const&
                    ScanGradients<T, MemorySpace> const& gradients, ScanOptions const& options = {}) {
   impl::require_compiled<ExecutionSpace, T, MemorySpace>();
   impl::require_tape_space<ExecutionSpace, MemorySpace>();
+  Kokkos::Profiling::ScopedRegion const region("pssa::scan_backward");
   auto const inputs = impl::tensors(in);
   auto const incoming = impl::tensors(cotangents);
   auto const outgoing = impl::tensors(gradients);

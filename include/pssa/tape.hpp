@@ -67,6 +67,7 @@ class Tape {
 
   /// The memory behind the tape, for the library itself.
   impl::TapeStorage<state_type<T>, MemorySpace>& storage() { return m_storage; }
+  /// The same, read only.
   impl::TapeStorage<state_type<T>, MemorySpace> const& storage() const { return m_storage; }
 
  private:

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <type_traits>
 
+/// The selective diagonal state-space scan, forward and backward.
 namespace pssa {
 
 /// Thrown by every function of pssa for a bad argument, before anything is launched or written. The text is one
@@ -29,10 +30,13 @@ inline constexpr bool is_element_type_v =
 template <class T>
 using state_type = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
+/// Views of the arguments. Every Kokkos::View of the same rank and memory space converts to them, whatever its layout.
 template <class T, class MemorySpace>
 using View2 = Kokkos::View<T**, Kokkos::LayoutStride, MemorySpace>;
+/// The same with three axes.
 template <class T, class MemorySpace>
 using View3 = Kokkos::View<T***, Kokkos::LayoutStride, MemorySpace>;
+/// The same with four axes.
 template <class T, class MemorySpace>
 using View4 = Kokkos::View<T****, Kokkos::LayoutStride, MemorySpace>;
 
