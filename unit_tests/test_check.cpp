@@ -284,6 +284,17 @@ TEST_P(Check, checkpoint_interval) {
   EXPECT_EQ(session->tape_interval(), 2);
 }
 
+TEST_P(Check, time_chunks) {
+  auto const session = ready(GetParam());
+  session->forward_with_tape();
+  session->fence();
+  Call const calls[] = {
+      {"pssa::scan", [](Session& s) { s.forward({.time_chunks = -1}); }, {}, {}},
+      {"pssa::scan", [](Session& s) { s.forward_with_tape({.time_chunks = -1}); }, {}, {}},
+      {"pssa::scan_backward", [](Session& s) { s.backward({.time_chunks = -1}); }, {}, tools::gradient_names}};
+  for (auto const& call : calls) expect_error(*session, call, "options.time_chunks is -1, expected 0 (chosen) or more");
+}
+
 TEST_P(Check, channel_tile) {
   auto const session = ready(GetParam());
   auto const expected = [&](bool backward, std::string const& is) {

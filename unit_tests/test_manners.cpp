@@ -47,10 +47,11 @@ TEST_P(Manners, launches_only_its_kernels_on_the_given_instance) {
       place_forward(*session, given, sizes);
       place_backward(*session, given, sizes);
 
+      Options const whole{.time_chunks = 1};
       // The first calls allocate: the tape, and Kokkos' scratch.
       auto const first = events_of([&] {
-        session->forward_with_tape();
-        session->backward();
+        session->forward_with_tape(whole);
+        session->backward(whole);
       });
       expect_kernels(*session, first, 2, 3);
       EXPECT_TRUE(first.copies.empty()) << ::testing::PrintToString(first.copies);
@@ -62,22 +63,44 @@ TEST_P(Manners, launches_only_its_kernels_on_the_given_instance) {
       }
       EXPECT_EQ(own_allocations, 2u) << ::testing::PrintToString(first.allocations);
 
-      session->forward();
-      auto const inference = events_of([&] { session->forward(); });
+      session->forward(whole);
+      auto const inference = events_of([&] { session->forward(whole); });
       expect_kernels(*session, inference, 1, 1);
       expect_silence(inference);
-      auto const forward = events_of([&] { session->forward_with_tape(); });
+      auto const forward = events_of([&] { session->forward_with_tape(whole); });
       expect_kernels(*session, forward, 1, 1);
       expect_silence(forward);
-      auto const backward = events_of([&] { session->backward(); });
+      auto const backward = events_of([&] { session->backward(whole); });
       expect_kernels(*session, backward, 1, 2);
       expect_silence(backward);
       for (auto const* name : {"db", "dc", "dA"}) session->remove(name);
-      auto const sweep = events_of([&] { session->backward(); });
+      auto const sweep = events_of([&] { session->backward(whole); });
       expect_kernels(*session, sweep, 1, 1);
       expect_silence(sweep);
       session->fence();
     }
+}
+
+/// Where the length is cut, the chunks' ends and the carry over them come before each pass.
+TEST_P(Manners, launches_two_kernels_more_for_chunks_of_time) {
+  Sizes const sizes{2, 137, 40, 16};
+  auto const given = GetParam().rounded(make_inputs(sizes, 1));
+  auto const session = GetParam().make();
+  place_forward(*session, given, sizes);
+  place_backward(*session, given, sizes);
+  Options const cut{.time_chunks = 2};
+  session->forward_with_tape(cut);
+  session->backward(cut);
+  auto const inference = events_of([&] { session->forward(cut); });
+  expect_kernels(*session, inference, 3, 3);
+  expect_silence(inference);
+  auto const forward = events_of([&] { session->forward_with_tape(cut); });
+  expect_kernels(*session, forward, 3, 3);
+  expect_silence(forward);
+  auto const backward = events_of([&] { session->backward(cut); });
+  expect_kernels(*session, backward, 4, 4);
+  expect_silence(backward);
+  session->fence();
 }
 
 TEST_P(Manners, launches_nothing_for_nothing) {

@@ -204,6 +204,36 @@ TEST_P(Scan, parts_that_carry_the_state_in_place_make_the_whole) {
   expect_parts_as_whole(GetParam(), {2, 5, 3, 4}, {0, 2, 0, 3, 0});
 }
 
+/// Shapes that can be cut: with ragged chunks, states at the edges of a tile, and one that is too short for any cut.
+std::vector<Sizes> const cut_sizes{{2, 100, 9, 3}, {1, 257, 17, 16}, {3, 96, 70, 16}, {1, 300, 5, 64},
+                                   {1, 611, 3, 128}, {2, 90, 130, 1}, {1, 40, 3, 30}};
+
+TEST_P(Scan, cut_into_chunks_of_time) {
+  for (auto const& sizes : cut_sizes)
+    for (int const chunks : {2, 3, 7, 1000}) {
+      SCOPED_TRACE(std::to_string(chunks) + " chunks");
+      expect_right(GetParam(), sizes, {.time_chunks = chunks});
+    }
+}
+
+TEST_P(Scan, chunks_of_time_carry_the_state_in_place) {
+  for (auto const& sizes : cut_sizes) {
+    auto given = GetParam().rounded(make_inputs(sizes, 0.01));
+    for (auto const& name : tools::cotangent_names) given.erase(name);
+    auto const session = GetParam().make();
+    Bits first;
+    for (bool const in_place : {false, true, true}) {
+      place_forward(*session, given, sizes);
+      if (in_place) session->same("hT", "h0");
+      session->forward({.time_chunks = 5});
+      auto const now = bits(*session, tools::output_names);
+      if (!in_place) first = now;
+      EXPECT_EQ(now, first) << text(sizes);
+    }
+    expect_outputs(GetParam(), *session, given, sizes, 0.01);
+  }
+}
+
 TEST_P(Scan, order_matters) {
   Sizes const sizes{1, 8, 3, 4};
   auto const given = GetParam().rounded(make_inputs(sizes, 1));

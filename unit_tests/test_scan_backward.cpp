@@ -78,6 +78,39 @@ TEST_P(ScanBackward, channels_at_the_edges_of_a_tile) {
     expect_right(GetParam(), {1, 17, channels, 5});
 }
 
+TEST_P(ScanBackward, cut_into_chunks_of_time) {
+  for (Sizes const& sizes : {Sizes{2, 100, 9, 3}, Sizes{1, 257, 17, 16}, Sizes{3, 96, 70, 16}, Sizes{1, 300, 5, 64},
+                             Sizes{1, 611, 3, 128}, Sizes{2, 90, 130, 1}, Sizes{1, 40, 3, 30}})
+    for (int const chunks : {2, 7, 1000}) {
+      SCOPED_TRACE(std::to_string(chunks) + " chunks");
+      expect_right(GetParam(), sizes, {.time_chunks = chunks}, {.time_chunks = chunks});
+    }
+  // The tape does not tell how the forward pass was cut; its interval is where the backward pass may cut.
+  for (int const interval : {1, 3, 8, 50, 1000})
+    for (auto const& [forward, backward] : {std::pair{4, 1}, {1, 4}, {3, 5}}) {
+      SCOPED_TRACE("interval " + std::to_string(interval));
+      expect_right(GetParam(), {2, 203, 9, 16}, {.checkpoint_interval = interval, .time_chunks = forward},
+                   {.time_chunks = backward});
+    }
+}
+
+TEST_P(ScanBackward, chunks_of_time_carry_the_cotangent_in_place) {
+  Sizes const sizes{2, 203, 20, 16};
+  auto const given = GetParam().rounded(make_inputs(sizes, 0.01));
+  auto const session = GetParam().make();
+  Bits first;
+  for (bool const in_place : {false, true, true}) {
+    place_forward(*session, given, sizes);
+    place_backward(*session, given, sizes);
+    if (in_place) session->same("dh0", "dhT");
+    run(*session, {.time_chunks = 4}, {.time_chunks = 4});
+    auto const now = bits(*session, tools::gradient_names);
+    if (!in_place) first = now;
+    EXPECT_EQ(now, first);
+  }
+  expect_gradients(GetParam(), *session, given, sizes, 0.01);
+}
+
 TEST_P(ScanBackward, many_teams) {
   expect_right(GetParam(), {1, 2, 70000, 1});
   expect_right(GetParam(), {70000, 1, 1, 2});
