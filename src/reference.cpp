@@ -89,8 +89,8 @@ void reference_backward(Sizes const& sizes, InputTensors<T> const& in, Cotangent
 }
 
 #define PSSA_INSTANTIATE(T)                                                                                   \
-  template void reference_forward<T>(Sizes const&, InputTensors<T> const&, OutputTensors<T> const&);          \
-  template void reference_backward<T>(Sizes const&, InputTensors<T> const&, CotangentTensors<T> const&,       \
+  template PSSA_EXPORT void reference_forward<T>(Sizes const&, InputTensors<T> const&, OutputTensors<T> const&);          \
+  template PSSA_EXPORT void reference_backward<T>(Sizes const&, InputTensors<T> const&, CotangentTensors<T> const&,       \
                                       GradientTensors<T> const&);
 PSSA_FOR_EACH_ELEMENT(PSSA_INSTANTIATE)
 

@@ -11,7 +11,7 @@ import sys
 
 # From the ground up. A header may include what stands above it in this table: earlier floors, and earlier on its own.
 HEADERS = [
-    "types.hpp version.hpp impl/tensor.hpp",  # F0 ground
+    "impl/export.hpp types.hpp version.hpp impl/tensor.hpp",  # F0 ground
     "impl/call.hpp impl/check.hpp",  # F1 preconditions and error texts
     "tape.hpp",  # F2
     "impl/dispatch.hpp",  # F3 all that the front door sees of the kernels

@@ -27,6 +27,17 @@ endfunction()
 
 pssa_add_consumer_test(installed -D build=${pssa_BINARY_DIR})
 pssa_add_consumer_test(in_tree -D pssa=${pssa_SOURCE_DIR})
+if(UNIX AND NOT APPLE)
+  pssa_add_consumer_test(shared -D pssa=${pssa_SOURCE_DIR} -D shared=ON)
+  add_test(
+    NAME unit.consumer_exports
+    COMMAND
+      ${CMAKE_COMMAND} -D nm=${CMAKE_NM} -D readelf=${CMAKE_READELF} -D
+      version=${pssa_VERSION_MAJOR}.${pssa_VERSION_MINOR} -D work=${pssa_consumer_work}/shared -P
+      ${pssa_consumer_source}/exports.cmake)
+  set_tests_properties(unit.consumer_shared PROPERTIES FIXTURES_SETUP pssa_shared_consumer)
+  set_tests_properties(unit.consumer_exports PROPERTIES LABELS unit FIXTURES_REQUIRED pssa_shared_consumer)
+endif()
 
 add_test(NAME unit.consumer_no_kernel
          COMMAND ${CMAKE_COMMAND} -D nm=${CMAKE_NM} -D library=$<TARGET_FILE:pssa_scan> -D
@@ -34,13 +45,40 @@ add_test(NAME unit.consumer_no_kernel
 set_tests_properties(unit.consumer_installed PROPERTIES FIXTURES_SETUP pssa_consumer)
 set_tests_properties(unit.consumer_no_kernel PROPERTIES LABELS unit FIXTURES_REQUIRED pssa_consumer)
 
+# A test, or one that CTest shows as skipped, with the reason, where what it needs is missing.
+function(pssa_skip_test name why)
+  add_test(NAME unit.${name} COMMAND ${CMAKE_COMMAND} -E echo "skipped: ${why}")
+  set_tests_properties(unit.${name} PROPERTIES LABELS unit SKIP_REGULAR_EXPRESSION "skipped: ")
+endfunction()
+
+# By hand with pkg-config; what Kokkos needs, the user has to know, and this test asks CMake.
+find_program(PSSA_PKG_CONFIG NAMES pkg-config pkgconf)
+mark_as_advanced(PSSA_PKG_CONFIG)
+if(NOT PSSA_PKG_CONFIG)
+  pssa_skip_test(consumer_pkgconfig "pkg-config is missing")
+elseif(Kokkos_ENABLE_CUDA OR Kokkos_ENABLE_HIP OR Kokkos_ENABLE_SYCL)
+  pssa_skip_test(consumer_pkgconfig "the flags of a device compiler are not known here")
+else()
+  set(pssa_kokkos_flags "-I$<JOIN:$<TARGET_PROPERTY:Kokkos::kokkoscore,INTERFACE_INCLUDE_DIRECTORIES>, -I>"
+                        "-L$<TARGET_FILE_DIR:Kokkos::kokkoscore>" "-Wl,-rpath,$<TARGET_FILE_DIR:Kokkos::kokkoscore>"
+                        ${OpenMP_CXX_FLAGS} ${CMAKE_CXX_FLAGS} -ldl)
+  list(JOIN pssa_kokkos_flags " " pssa_kokkos_flags)
+  add_test(
+    NAME unit.consumer_pkgconfig
+    COMMAND
+      ${CMAKE_COMMAND} -D pkgconfig=${PSSA_PKG_CONFIG} -D compiler=${CMAKE_CXX_COMPILER} -D
+      kokkos=${pssa_kokkos_flags} -D installed=${pssa_consumer_work}/installed/moved -D
+      source=${pssa_consumer_source} -D program=${pssa_consumer_work}/by_hand -P
+      ${pssa_consumer_source}/pkgconfig.cmake)
+  set_tests_properties(unit.consumer_pkgconfig PROPERTIES LABELS unit FIXTURES_REQUIRED pssa_consumer)
+endif()
+
 # The floors of the house; CTest shows the test as skipped where Python is missing.
 find_package(Python3 COMPONENTS Interpreter QUIET)
 if(Python3_Interpreter_FOUND)
   add_test(NAME unit.layers COMMAND Python3::Interpreter ${pssa_SOURCE_DIR}/unit_tests/check_layers.py
                                     ${pssa_SOURCE_DIR})
+  set_tests_properties(unit.layers PROPERTIES LABELS unit)
 else()
-  add_test(NAME unit.layers COMMAND ${CMAKE_COMMAND} -E echo "skipped: Python 3 is missing")
-  set_tests_properties(unit.layers PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: Python 3 is missing")
+  pssa_skip_test(layers "Python 3 is missing")
 endif()
-set_tests_properties(unit.layers PROPERTIES LABELS unit)
