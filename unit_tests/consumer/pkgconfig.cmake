@@ -13,4 +13,6 @@ separate_arguments(flags UNIX_COMMAND "${flags}")
 separate_arguments(kokkos UNIX_COMMAND "${kokkos}")
 execute_process(COMMAND "${compiler}" -std=c++20 "${source}/main.cpp" ${flags} ${kokkos} -o "${program}"
                 COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
+cmake_path(GET folder PARENT_PATH libraries)
+set(ENV{LD_LIBRARY_PATH} "${libraries}") # pkg-config names no run path for a shared pssa
 execute_process(COMMAND "${program}" COMMAND_ERROR_IS_FATAL ANY)

@@ -36,8 +36,11 @@ if(UNIX AND NOT APPLE)
       version=${pssa_VERSION_MAJOR}.${pssa_VERSION_MINOR} -D work=${pssa_consumer_work}/shared -P
       ${pssa_consumer_source}/exports.cmake)
   set_tests_properties(unit.consumer_shared PROPERTIES FIXTURES_SETUP pssa_shared_consumer)
-  set_tests_properties(unit.consumer_exports PROPERTIES LABELS unit FIXTURES_REQUIRED pssa_shared_consumer)
+  set_tests_properties(unit.consumer_exports PROPERTIES FIXTURES_REQUIRED pssa_shared_consumer)
+  set(shared_tests unit.consumer_shared unit.consumer_exports)
 endif()
+# For those to whom building pssa once more is too long: ctest -LE rebuild.
+set_tests_properties(unit.consumer_in_tree ${shared_tests} PROPERTIES LABELS "unit;rebuild")
 
 add_test(NAME unit.consumer_no_kernel
          COMMAND ${CMAKE_COMMAND} -D nm=${CMAKE_NM} -D library=$<TARGET_FILE:pssa_scan> -D
@@ -73,12 +76,22 @@ else()
   set_tests_properties(unit.consumer_pkgconfig PROPERTIES LABELS unit FIXTURES_REQUIRED pssa_consumer)
 endif()
 
-# The floors of the house; CTest shows the test as skipped where Python is missing.
+# The floors of the house, and the recipe of Spack.
 find_package(Python3 COMPONENTS Interpreter QUIET)
-if(Python3_Interpreter_FOUND)
-  add_test(NAME unit.layers COMMAND Python3::Interpreter ${pssa_SOURCE_DIR}/unit_tests/check_layers.py
-                                    ${pssa_SOURCE_DIR})
-  set_tests_properties(unit.layers PROPERTIES LABELS unit)
-else()
-  pssa_skip_test(layers "Python 3 is missing")
-endif()
+foreach(name IN ITEMS layers:check_layers spack:test_spack)
+  string(REGEX REPLACE ":.*" "" test ${name})
+  string(REGEX REPLACE ".*:" "" script ${name})
+  if(Python3_Interpreter_FOUND)
+    add_test(NAME unit.${test} COMMAND Python3::Interpreter ${pssa_SOURCE_DIR}/unit_tests/${script}.py ${pssa_SOURCE_DIR})
+    set_tests_properties(unit.${test} PROPERTIES LABELS unit SKIP_REGULAR_EXPRESSION "^skipped: ")
+  else()
+    pssa_skip_test(${test} "Python 3 is missing")
+  endif()
+endforeach()
+
+# What needs a program that the environment lacks says so when it skips. Installing with Spack may build Kokkos first, so
+# it has a label of its own: ctest -L spack.
+add_test(NAME unit.spack_audit COMMAND sh ${pssa_SOURCE_DIR}/unit_tests/test_spack.sh audit ${pssa_SOURCE_DIR})
+add_test(NAME spack.install COMMAND sh ${pssa_SOURCE_DIR}/unit_tests/test_spack.sh install ${pssa_SOURCE_DIR})
+set_tests_properties(unit.spack_audit PROPERTIES LABELS unit SKIP_REGULAR_EXPRESSION "^skipped: ")
+set_tests_properties(spack.install PROPERTIES LABELS spack TIMEOUT 7200 SKIP_REGULAR_EXPRESSION "^skipped: ")
