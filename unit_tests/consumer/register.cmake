@@ -76,9 +76,9 @@ else()
   set_tests_properties(unit.consumer_pkgconfig PROPERTIES LABELS unit FIXTURES_REQUIRED pssa_consumer)
 endif()
 
-# The floors of the house, and the recipe of Spack.
+# The floors of the house, the SPDX lines, and the recipe of Spack.
 find_package(Python3 COMPONENTS Interpreter QUIET)
-foreach(name IN ITEMS layers:check_layers spack:test_spack)
+foreach(name IN ITEMS layers:check_layers spdx:check_spdx spack:test_spack)
   string(REGEX REPLACE ":.*" "" test ${name})
   string(REGEX REPLACE ".*:" "" script ${name})
   if(Python3_Interpreter_FOUND)
@@ -93,5 +93,8 @@ endforeach()
 # it has a label of its own: ctest -L spack.
 add_test(NAME unit.spack_audit COMMAND sh ${pssa_SOURCE_DIR}/unit_tests/test_spack.sh audit ${pssa_SOURCE_DIR})
 add_test(NAME spack.install COMMAND sh ${pssa_SOURCE_DIR}/unit_tests/test_spack.sh install ${pssa_SOURCE_DIR})
-set_tests_properties(unit.spack_audit PROPERTIES LABELS unit SKIP_REGULAR_EXPRESSION "^skipped: ")
+add_test(NAME unit.format COMMAND sh ${pssa_SOURCE_DIR}/unit_tests/check_changed.sh format ${pssa_SOURCE_DIR})
+add_test(NAME unit.names COMMAND sh ${pssa_SOURCE_DIR}/unit_tests/check_changed.sh names ${pssa_SOURCE_DIR}
+                               ${pssa_BINARY_DIR})
+set_tests_properties(unit.spack_audit unit.format unit.names PROPERTIES LABELS unit SKIP_REGULAR_EXPRESSION "^skipped: ")
 set_tests_properties(spack.install PROPERTIES LABELS spack TIMEOUT 7200 SKIP_REGULAR_EXPRESSION "^skipped: ")
