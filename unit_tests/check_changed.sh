@@ -17,7 +17,7 @@ case $1 in
   format) program=git-clang-format ;;
   names) program=clang-tidy ;;
 esac
-command -v $program >/dev/null || skip "$program is missing"
+command -v "$program" >/dev/null || skip "$program is missing"
 # In a container the checkout may belong to another user, which git distrusts.
 export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0='*'
 base=$(git merge-base HEAD "${PSSA_BASE:-origin/main}" 2>/dev/null) || skip "no ${PSSA_BASE:-origin/main} to compare with"
