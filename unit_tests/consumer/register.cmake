@@ -25,9 +25,19 @@ function(pssa_add_consumer_test name)
   set_tests_properties(unit.consumer_${name} PROPERTIES LABELS unit PROCESSORS 2 TIMEOUT 1500)
 endfunction()
 
+# A test that CTest shows as skipped, because something that it needs is missing.
+function(pssa_skip_test name why)
+  add_test(NAME unit.${name} COMMAND ${CMAKE_COMMAND} -E echo "skipped: ${why}")
+  set_tests_properties(unit.${name} PROPERTIES LABELS unit SKIP_REGULAR_EXPRESSION "skipped: ")
+endfunction()
+
 pssa_add_consumer_test(installed -D build=${pssa_BINARY_DIR})
 pssa_add_consumer_test(in_tree -D pssa=${pssa_SOURCE_DIR})
-if(UNIX AND NOT APPLE)
+get_target_property(kokkos_type Kokkos::kokkoscore TYPE)
+if(NOT kokkos_type STREQUAL SHARED_LIBRARY)
+  # It would come into every program twice, and need not be position independent.
+  pssa_skip_test(consumer_shared "this Kokkos is not a shared library")
+else()
   pssa_add_consumer_test(shared -D pssa=${pssa_SOURCE_DIR} -D shared=ON)
   add_test(
     NAME unit.consumer_exports
@@ -47,12 +57,6 @@ add_test(NAME unit.consumer_no_kernel
                  work=${pssa_consumer_work}/installed -P ${pssa_consumer_source}/no_kernel.cmake)
 set_tests_properties(unit.consumer_installed PROPERTIES FIXTURES_SETUP pssa_consumer)
 set_tests_properties(unit.consumer_no_kernel PROPERTIES LABELS unit FIXTURES_REQUIRED pssa_consumer)
-
-# A test, or one that CTest shows as skipped, with the reason, where what it needs is missing.
-function(pssa_skip_test name why)
-  add_test(NAME unit.${name} COMMAND ${CMAKE_COMMAND} -E echo "skipped: ${why}")
-  set_tests_properties(unit.${name} PROPERTIES LABELS unit SKIP_REGULAR_EXPRESSION "skipped: ")
-endfunction()
 
 # By hand with pkg-config; what Kokkos needs, the user has to know, and this test asks CMake.
 find_program(PSSA_PKG_CONFIG NAMES pkg-config pkgconf)
