@@ -113,9 +113,9 @@ void backward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, 
   });
 }
 
-#define PSSA_INSTANTIATE_BACKWARD(SPACE, T)                                                                    \
-  template void backward<SPACE, T>(SPACE const&, char const*, Sizes const&, InputTensors<T> const&,            \
-                                   CotangentTensors<T> const&, GradientTensors<T> const&,                      \
-                                   TapeStorage<state_type<T>, SPACE::memory_space>&, ScanOptions const&);
+#define PSSA_INSTANTIATE_BACKWARD(SPACE, T)                                                                     \
+  template PSSA_EXPORT void backward<SPACE, T>(SPACE const&, char const*, Sizes const&, InputTensors<T> const&, \
+                                               CotangentTensors<T> const&, GradientTensors<T> const&,           \
+                                               TapeStorage<state_type<T>, SPACE::memory_space>&, ScanOptions const&);
 
 }  // namespace pssa::impl

@@ -9,15 +9,19 @@
 /// Blocks of RowCount tokens x Columns channels or states, on their way from memory to a team's scratch and back.
 namespace pssa::impl {
 
-/// A block dealt to Threads threads in packs of Width neighbouring columns. The packs of a thread stand below each other.
+/// A block dealt to Threads threads in packs of Width neighbouring columns. The packs of a thread stand below each other,
+/// or, where there are fewer threads than a row has packs, also side by side.
 template <int RowCount, int Columns, int Threads, int Width>
 struct Deal {
   static constexpr int width = Width;
   static constexpr int packs = RowCount * Columns / width;
   static constexpr int slots = (packs + Threads - 1) / Threads;  ///< packs of one thread
-  static constexpr int step = Threads * width / Columns;         ///< rows between them
-  static_assert(Columns % width == 0 && Threads * width % Columns == 0);
+  static constexpr int across = Threads * width < Columns ? Columns / (Threads * width) : 1;  ///< side by side
+  static constexpr int step = across > 1 ? 1 : Threads * width / Columns;                     ///< rows between others
+  static_assert(Columns % width == 0 && (across > 1 ? Columns : Threads * width) % (across > 1 ? Threads * width : Columns) == 0);
 
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr int rows_to(int slot) { return slot / across * step; }
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr int columns_to(int slot) { return slot % across * Threads * width; }
   // Unsigned, since signed division by a power of two is several instructions.
   KOKKOS_FORCEINLINE_FUNCTION static int row(int rank) { return static_cast<int>(unsigned(rank) * width / Columns); }
   KOKKOS_FORCEINLINE_FUNCTION static int column(int rank) { return static_cast<int>(unsigned(rank) * width % Columns); }
@@ -27,7 +31,7 @@ struct Deal {
   KOKKOS_FORCEINLINE_FUNCTION static void each(int rank, F const& f) {
     PSSA_UNROLL
     for (int slot = 0; slot < slots; ++slot)
-      if (packs % Threads == 0 || rank + slot * Threads < packs) f(slot, row(rank) + slot * step, column(rank));
+      if (packs % Threads == 0 || rank + slot * Threads < packs) f(slot, row(rank) + rows_to(slot), column(rank) + columns_to(slot));
   }
 };
 
@@ -72,23 +76,24 @@ struct Staging {
     if (near && live_rows >= RowCount && (width == 1 || live_columns >= Columns)) {
       int const row_stride = static_cast<int>(rows.row_stride);
       T const* const from = rows.mine + n * rows.column_stride + std::int64_t(block) * (row_stride * RowCount);
-      bool const live = width > 1 || Mine::column(rank) < live_columns;
-      Mine::each(rank, [&](int slot, int, int) {
-        copy(slot, rank, from + std::int64_t(slot) * (row_stride * Mine::step), rows.column_stride, live, to);
+      Mine::each(rank, [&](int slot, int, int column) {
+        T const* pack = from + std::int64_t(row_stride) * Mine::rows_to(slot);
+        if constexpr (Mine::across > 1) pack += Mine::columns_to(slot) * rows.column_stride;
+        copy(slot, rank, pack, rows.column_stride, width > 1 || column < live_columns, to);
       });
     } else {
       rank = opaque(rank);
       std::int64_t const row_stride = opaque(rows.row_stride);
-      T const* from = rows.mine + n * rows.column_stride + std::int64_t(block) * RowCount * row_stride;
+      T const* const from = rows.mine + n * rows.column_stride + std::int64_t(block) * RowCount * row_stride;
       Mine::each(rank, [&](int slot, int row, int column) {
+        T const* const pack = from + Mine::rows_to(slot) * row_stride + Mine::columns_to(slot) * rows.column_stride;
         if constexpr (width == 1) {
-          copy(slot, rank, from, rows.column_stride, row < live_rows && column < live_columns, to);
+          copy(slot, rank, pack, rows.column_stride, row < live_rows && column < live_columns, to);
         } else {
           for (int k = 0; k < width; ++k)
             to[row * Columns + k] =
-                row < live_rows && column + k < live_columns ? static_cast<S>(from[k * rows.column_stride]) : S(0);
+                row < live_rows && column + k < live_columns ? static_cast<S>(pack[k * rows.column_stride]) : S(0);
         }
-        from += Mine::step * row_stride;
       });
     }
   }
@@ -129,7 +134,7 @@ KOKKOS_FORCEINLINE_FUNCTION void write_block(int rank, Rows<T> const& rows, bool
     if (row >= live_rows || column >= live_columns) return;
     T values[Deal::width];
     f(row, column, values);
-    T* const pack = to + slot * Deal::step * rows.row_stride;
+    T* const pack = to + Deal::rows_to(slot) * rows.row_stride + Deal::columns_to(slot) * rows.column_stride;
     if (whole) {
       store_pack<Deal::width>(pack, values);
     } else {

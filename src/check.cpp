@@ -270,10 +270,10 @@ void channel_tile(char const* call, ScanOptions const& options, std::vector<int>
                  ", expected 0 (chosen) or one of " + list);
 }
 
-#define PSSA_INSTANTIATE(T)                                                                                  \
-  template Sizes forward<T>(char const*, InputTensors<T> const&, OutputTensors<T> const&);                   \
-  template Sizes backward<T>(char const*, InputTensors<T> const&, CotangentTensors<T> const&,                \
-                             GradientTensors<T> const&);
+#define PSSA_INSTANTIATE(T)                                                                               \
+  template PSSA_EXPORT Sizes forward<T>(char const*, InputTensors<T> const&, OutputTensors<T> const&);    \
+  template PSSA_EXPORT Sizes backward<T>(char const*, InputTensors<T> const&, CotangentTensors<T> const&, \
+                                         GradientTensors<T> const&);
 PSSA_FOR_EACH_ELEMENT(PSSA_INSTANTIATE)
 
 }  // namespace pssa::impl::check

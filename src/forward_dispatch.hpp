@@ -76,9 +76,9 @@ void forward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, I
   });
 }
 
-#define PSSA_INSTANTIATE_FORWARD(SPACE, T)                                                                      \
-  template void forward<SPACE, T>(SPACE const&, char const*, Sizes const&, InputTensors<T> const&,              \
-                                  OutputTensors<T> const&, TapeStorage<state_type<T>, SPACE::memory_space>*, \
-                                  ScanOptions const&);
+#define PSSA_INSTANTIATE_FORWARD(SPACE, T)                                                                     \
+  template PSSA_EXPORT void forward<SPACE, T>(SPACE const&, char const*, Sizes const&, InputTensors<T> const&, \
+                                              OutputTensors<T> const&,                                         \
+                                              TapeStorage<state_type<T>, SPACE::memory_space>*, ScanOptions const&);
 
 }  // namespace pssa::impl

@@ -88,10 +88,10 @@ void reference_backward(Sizes const& sizes, InputTensors<T> const& in, Cotangent
       for (std::int64_t n = 0; n < sizes.state; ++n) (*gradients.dA)(d, n) = dA[at(d, n)];
 }
 
-#define PSSA_INSTANTIATE(T)                                                                                   \
-  template void reference_forward<T>(Sizes const&, InputTensors<T> const&, OutputTensors<T> const&);          \
-  template void reference_backward<T>(Sizes const&, InputTensors<T> const&, CotangentTensors<T> const&,       \
-                                      GradientTensors<T> const&);
+#define PSSA_INSTANTIATE(T)                                                                                         \
+  template PSSA_EXPORT void reference_forward<T>(Sizes const&, InputTensors<T> const&, OutputTensors<T> const&);    \
+  template PSSA_EXPORT void reference_backward<T>(Sizes const&, InputTensors<T> const&, CotangentTensors<T> const&, \
+                                                  GradientTensors<T> const&);
 PSSA_FOR_EACH_ELEMENT(PSSA_INSTANTIATE)
 
 }  // namespace pssa::impl

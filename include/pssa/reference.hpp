@@ -3,6 +3,7 @@
 #pragma once
 
 #include <pssa/impl/check.hpp>
+#include <pssa/impl/export.hpp>
 #include <pssa/types.hpp>
 
 namespace pssa {
@@ -10,11 +11,11 @@ namespace pssa {
 namespace impl {
 
 template <class T>
-void reference_forward(Sizes const& sizes, InputTensors<T> const& in, OutputTensors<T> const& out);
+PSSA_EXPORT void reference_forward(Sizes const& sizes, InputTensors<T> const& in, OutputTensors<T> const& out);
 
 template <class T>
-void reference_backward(Sizes const& sizes, InputTensors<T> const& in, CotangentTensors<T> const& cotangents,
-                        GradientTensors<T> const& gradients);
+PSSA_EXPORT void reference_backward(Sizes const& sizes, InputTensors<T> const& in,
+                                    CotangentTensors<T> const& cotangents, GradientTensors<T> const& gradients);
 
 template <class T, class MemorySpace>
 constexpr void require_reference() {

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The pssa authors
 #pragma once
 
+#include <pssa/impl/export.hpp>
+
 #include <Kokkos_Core.hpp>
 
 #include <optional>
@@ -13,7 +15,7 @@ namespace pssa {
 
 /// Thrown by every function of pssa for a bad argument, before anything is launched or written. The text is one
 /// sentence: the call, the argument, what it is and what was expected.
-class Error : public std::invalid_argument {
+class PSSA_EXPORT Error : public std::invalid_argument {
  public:
   using std::invalid_argument::invalid_argument;
 };

@@ -25,8 +25,32 @@ function(pssa_add_consumer_test name)
   set_tests_properties(unit.consumer_${name} PROPERTIES LABELS unit PROCESSORS 2 TIMEOUT 1500)
 endfunction()
 
+# A test that CTest shows as skipped, because something that it needs is missing.
+function(pssa_skip_test name why)
+  add_test(NAME unit.${name} COMMAND ${CMAKE_COMMAND} -E echo "skipped: ${why}")
+  set_tests_properties(unit.${name} PROPERTIES LABELS unit SKIP_REGULAR_EXPRESSION "skipped: ")
+endfunction()
+
 pssa_add_consumer_test(installed -D build=${pssa_BINARY_DIR})
 pssa_add_consumer_test(in_tree -D pssa=${pssa_SOURCE_DIR})
+get_target_property(kokkos_type Kokkos::kokkoscore TYPE)
+if(NOT kokkos_type STREQUAL SHARED_LIBRARY)
+  # It would come into every program twice, and need not be position independent.
+  pssa_skip_test(consumer_shared "this Kokkos is not a shared library")
+else()
+  pssa_add_consumer_test(shared -D pssa=${pssa_SOURCE_DIR} -D shared=ON)
+  add_test(
+    NAME unit.consumer_exports
+    COMMAND
+      ${CMAKE_COMMAND} -D nm=${CMAKE_NM} -D readelf=${CMAKE_READELF} -D
+      version=${pssa_VERSION_MAJOR}.${pssa_VERSION_MINOR} -D work=${pssa_consumer_work}/shared -P
+      ${pssa_consumer_source}/exports.cmake)
+  set_tests_properties(unit.consumer_shared PROPERTIES FIXTURES_SETUP pssa_shared_consumer)
+  set_tests_properties(unit.consumer_exports PROPERTIES FIXTURES_REQUIRED pssa_shared_consumer)
+  set(shared_tests unit.consumer_shared unit.consumer_exports)
+endif()
+# For those to whom building pssa once more is too long: ctest -LE rebuild.
+set_tests_properties(unit.consumer_in_tree ${shared_tests} PROPERTIES LABELS "unit;rebuild")
 
 add_test(NAME unit.consumer_no_kernel
          COMMAND ${CMAKE_COMMAND} -D nm=${CMAKE_NM} -D library=$<TARGET_FILE:pssa_scan> -D
@@ -34,13 +58,47 @@ add_test(NAME unit.consumer_no_kernel
 set_tests_properties(unit.consumer_installed PROPERTIES FIXTURES_SETUP pssa_consumer)
 set_tests_properties(unit.consumer_no_kernel PROPERTIES LABELS unit FIXTURES_REQUIRED pssa_consumer)
 
-# The floors of the house; CTest shows the test as skipped where Python is missing.
-find_package(Python3 COMPONENTS Interpreter QUIET)
-if(Python3_Interpreter_FOUND)
-  add_test(NAME unit.layers COMMAND Python3::Interpreter ${pssa_SOURCE_DIR}/unit_tests/check_layers.py
-                                    ${pssa_SOURCE_DIR})
+# By hand with pkg-config; what Kokkos needs, the user has to know, and this test asks CMake.
+find_program(PSSA_PKG_CONFIG NAMES pkg-config pkgconf)
+mark_as_advanced(PSSA_PKG_CONFIG)
+if(NOT PSSA_PKG_CONFIG)
+  pssa_skip_test(consumer_pkgconfig "pkg-config is missing")
+elseif(Kokkos_ENABLE_CUDA OR Kokkos_ENABLE_HIP OR Kokkos_ENABLE_SYCL)
+  pssa_skip_test(consumer_pkgconfig "the flags of a device compiler are not known here")
 else()
-  add_test(NAME unit.layers COMMAND ${CMAKE_COMMAND} -E echo "skipped: Python 3 is missing")
-  set_tests_properties(unit.layers PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: Python 3 is missing")
+  set(pssa_kokkos_flags "-I$<JOIN:$<TARGET_PROPERTY:Kokkos::kokkoscore,INTERFACE_INCLUDE_DIRECTORIES>, -I>"
+                        "-L$<TARGET_FILE_DIR:Kokkos::kokkoscore>" "-Wl,-rpath,$<TARGET_FILE_DIR:Kokkos::kokkoscore>"
+                        ${OpenMP_CXX_FLAGS} ${CMAKE_CXX_FLAGS} -ldl)
+  list(JOIN pssa_kokkos_flags " " pssa_kokkos_flags)
+  add_test(
+    NAME unit.consumer_pkgconfig
+    COMMAND
+      ${CMAKE_COMMAND} -D pkgconfig=${PSSA_PKG_CONFIG} -D compiler=${CMAKE_CXX_COMPILER} -D
+      kokkos=${pssa_kokkos_flags} -D installed=${pssa_consumer_work}/installed/moved -D
+      source=${pssa_consumer_source} -D program=${pssa_consumer_work}/by_hand -P
+      ${pssa_consumer_source}/pkgconfig.cmake)
+  set_tests_properties(unit.consumer_pkgconfig PROPERTIES LABELS unit FIXTURES_REQUIRED pssa_consumer)
 endif()
-set_tests_properties(unit.layers PROPERTIES LABELS unit)
+
+# The floors of the house, the SPDX lines, and the recipe of Spack.
+find_package(Python3 COMPONENTS Interpreter QUIET)
+foreach(name IN ITEMS layers:check_layers spdx:check_spdx spack:test_spack)
+  string(REGEX REPLACE ":.*" "" test ${name})
+  string(REGEX REPLACE ".*:" "" script ${name})
+  if(Python3_Interpreter_FOUND)
+    add_test(NAME unit.${test} COMMAND Python3::Interpreter ${pssa_SOURCE_DIR}/unit_tests/${script}.py ${pssa_SOURCE_DIR})
+    set_tests_properties(unit.${test} PROPERTIES LABELS unit SKIP_REGULAR_EXPRESSION "^skipped: ")
+  else()
+    pssa_skip_test(${test} "Python 3 is missing")
+  endif()
+endforeach()
+
+# What needs a program that the environment lacks says so when it skips. Installing with Spack may build Kokkos first, so
+# it has a label of its own: ctest -L spack.
+add_test(NAME unit.spack_audit COMMAND sh ${pssa_SOURCE_DIR}/unit_tests/test_spack.sh audit ${pssa_SOURCE_DIR})
+add_test(NAME spack.install COMMAND sh ${pssa_SOURCE_DIR}/unit_tests/test_spack.sh install ${pssa_SOURCE_DIR})
+add_test(NAME unit.format COMMAND sh ${pssa_SOURCE_DIR}/unit_tests/check_changed.sh format ${pssa_SOURCE_DIR})
+add_test(NAME unit.names COMMAND sh ${pssa_SOURCE_DIR}/unit_tests/check_changed.sh names ${pssa_SOURCE_DIR}
+                               ${pssa_BINARY_DIR})
+set_tests_properties(unit.spack_audit unit.format unit.names PROPERTIES LABELS unit SKIP_REGULAR_EXPRESSION "^skipped: ")
+set_tests_properties(spack.install PROPERTIES LABELS spack TIMEOUT 7200 SKIP_REGULAR_EXPRESSION "^skipped: ")

@@ -3,7 +3,8 @@
 #
 # Builds and runs the consumer from nothing.
 #   cmake -D work=DIR -D cache=FILE -D source=CONSUMER_DIR -D config=TYPE
-#         (-D build=PSSA_BUILD_DIR against its install | -D pssa=PSSA_SOURCE_DIR as a part of it) -P run.cmake
+#         (-D build=PSSA_BUILD_DIR against its install | -D pssa=PSSA_SOURCE_DIR as a part of it
+#          | -D pssa=PSSA_SOURCE_DIR -D shared=ON against the install of a shared build) -P run.cmake
 function(run)
   execute_process(COMMAND ${ARGV} COMMAND_ECHO STDOUT RESULT_VARIABLE status)
   if(NOT status EQUAL 0)
@@ -12,12 +13,22 @@ function(run)
   endif()
 endfunction()
 
+function(build source build)
+  run("${CMAKE_COMMAND}" -S "${source}" -B "${build}" -C "${cache}" ${ARGN} --no-warn-unused-cli)
+  run("${CMAKE_COMMAND}" --build "${build}" --config "${config}" --parallel 2)
+endfunction()
+
 file(REMOVE_RECURSE "${work}")
+if(shared)
+  set(build "${work}/pssa")
+  build("${pssa}" "${build}" -D BUILD_SHARED_LIBS=ON -D CMAKE_INSTALL_RPATH_USE_LINK_PATH=ON
+        -D PSSA_ENABLE_TESTS=OFF -D PSSA_ENABLE_PERF_TESTS=OFF)
+endif()
 if(build)
   # Moved after installing: nothing in the package may name the place that it was installed to.
   run("${CMAKE_COMMAND}" --install "${build}" --config "${config}" --prefix "${work}/installed")
   file(RENAME "${work}/installed" "${work}/moved")
-  file(GLOB_RECURSE files "${work}/moved/*.cmake")
+  file(GLOB_RECURSE files "${work}/moved/*.cmake" "${work}/moved/*.pc")
   foreach(file IN LISTS files)
     file(STRINGS "${file}" lines REGEX "${work}|${build}")
     if(lines)
@@ -29,7 +40,10 @@ else()
   set(where -D "PSSA_SOURCE_DIR=${pssa}")
 endif()
 
-run("${CMAKE_COMMAND}" -S "${source}" -B "${work}/build" -C "${cache}" ${where} --no-warn-unused-cli)
-run("${CMAKE_COMMAND}" --build "${work}/build" --config "${config}" --parallel 2)
+# A consumer that hides its own symbols finds those of the library.
+build("${source}" "${work}/build" ${where} -D CMAKE_CXX_VISIBILITY_PRESET=hidden)
 find_program(consumer consumer PATHS "${work}/build" "${work}/build/${config}" NO_DEFAULT_PATH REQUIRED)
 run("${consumer}")
+if(shared)
+  run("${work}/moved/bin/pssa_selftest")
+endif()

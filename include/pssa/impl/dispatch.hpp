@@ -3,6 +3,7 @@
 #pragma once
 
 #include <pssa/impl/call.hpp>
+#include <pssa/impl/export.hpp>
 #include <pssa/tape.hpp>
 
 namespace pssa::impl {
@@ -32,14 +33,16 @@ inline constexpr bool is_compiled_v = false
 
 /// Launches the forward pass on checked arguments; tape is null for inference.
 template <class ExecutionSpace, class T>
-void forward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, InputTensors<T> const& in,
-             OutputTensors<T> const& out, TapeStorage<state_type<T>, typename ExecutionSpace::memory_space>* tape,
-             ScanOptions const& options);
+PSSA_EXPORT void forward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, InputTensors<T> const& in,
+                         OutputTensors<T> const& out,
+                         TapeStorage<state_type<T>, typename ExecutionSpace::memory_space>* tape,
+                         ScanOptions const& options);
 
 /// Launches the backward pass on checked arguments.
 template <class ExecutionSpace, class T>
-void backward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, InputTensors<T> const& in,
-              CotangentTensors<T> const& cotangents, GradientTensors<T> const& gradients,
-              TapeStorage<state_type<T>, typename ExecutionSpace::memory_space>& tape, ScanOptions const& options);
+PSSA_EXPORT void backward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, InputTensors<T> const& in,
+                          CotangentTensors<T> const& cotangents, GradientTensors<T> const& gradients,
+                          TapeStorage<state_type<T>, typename ExecutionSpace::memory_space>& tape,
+                          ScanOptions const& options);
 
 }  // namespace pssa::impl
