@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <string>
 
 using T = double;
 using Memory = Kokkos::View<T***, Kokkos::LayoutRight>;   // (batch, channels, length)
@@ -30,10 +31,10 @@ struct Pair {
   ViewType value, gradient;
 };
 
-Pair<Memory> tensor(char const* label, int columns) {
+Pair<Memory> tensor(std::string const& label, int columns) {
   return {Memory(label, batch, columns, length), Memory(label, batch, columns, length)};
 }
-Pair<Vector> vector(char const* label) { return {Vector(label, channels), Vector(label, channels)}; }
+Pair<Vector> vector(std::string const& label) { return {Vector(label, channels), Vector(label, channels)}; }
 
 /// The arguments of selective_scan_fn, by its names, and what lies between them.
 struct Block {
@@ -137,7 +138,7 @@ T along(ViewType const& view, unsigned seed) {
 
 /// Compares a gradient with the difference of the loss when its tensor moves.
 template <class ViewType>
-bool check(char const* name, Block& block, Pair<ViewType> const& tensor) {
+bool check(std::string const& name, Block& block, Pair<ViewType> const& tensor) {
   constexpr T r = 1e-5;  // leaves an error of about r^2 of the third derivative, and of rounding / r
   constexpr unsigned direction = 100, loss = 200;
   T side[2];

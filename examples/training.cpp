@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <string>
 #include <vector>
 
 using T = double;  // float would do; in double the printed digits are the same on every machine
@@ -27,7 +28,7 @@ T noise(unsigned& seed) {
   return static_cast<T>(seed >> 8) / 8388608 - 1;
 }
 
-Sequence random_sequence(char const* label, unsigned seed, T low, T high) {
+Sequence random_sequence(std::string const& label, unsigned seed, T low, T high) {
   Sequence const sequence(label, batch, length, channels);
   auto const host = Kokkos::create_mirror_view(sequence);
   for (int i = 0; i < batch; ++i)
