@@ -14,6 +14,7 @@ using T = double;
 using Memory = Kokkos::View<T***, Kokkos::LayoutRight>;   // (batch, channels, length)
 using Tokens = Kokkos::View<T***, Kokkos::LayoutStride>;  // the same seen as (batch, length, channels)
 using Vector = Kokkos::View<T*>;                          // (channels)
+using Rates = Kokkos::View<T**, Kokkos::LayoutRight>;
 using Range = Kokkos::MDRangePolicy<Kokkos::Rank<3>>;
 
 constexpr int batch = 2, length = 12, channels = 5, state = 4;
@@ -40,7 +41,7 @@ Pair<Vector> vector(std::string const& label) { return {Vector(label, channels),
 struct Block {
   Pair<Memory> u = tensor("u", channels), delta = tensor("delta", channels), z = tensor("z", channels);
   Pair<Memory> B = tensor("B", state), C = tensor("C", state);
-  Pair<Kokkos::View<T**, Kokkos::LayoutRight>> A{{"A", channels, state}, {"dA", channels, state}};
+  Pair<Rates> A{Rates("A", channels, state), Rates("dA", channels, state)};
   Pair<Vector> D = vector("D"), delta_bias = vector("delta_bias");
   Pair<Memory> out = tensor("out", channels);
   Pair<Memory> step = tensor("step", channels), y = tensor("y", channels);
@@ -138,7 +139,7 @@ T along(ViewType const& view, unsigned seed) {
 
 /// Compares a gradient with the difference of the loss when its tensor moves.
 template <class ViewType>
-bool check(std::string const& name, Block& block, Pair<ViewType> const& tensor) {
+bool check(char const* name, Block& block, Pair<ViewType> const& tensor) {
   constexpr T r = 1e-5;  // leaves an error of about r^2 of the third derivative, and of rounding / r
   constexpr unsigned direction = 100, loss = 200;
   T side[2];

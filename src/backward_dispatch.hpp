@@ -59,8 +59,8 @@ void backward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, 
     std::int64_t rows_a_chunk = Ends<S, S>::rows_for(sizes.state);
     if (sizes.state <= ThisTile::states) {
       segments.unit = span_of(sizes.length, tape.interval, ThisTile::steps);
-      segments.chunks = chunks_of(sweep_tiles[chosen], segments.count(), Mine::units(exec), Mine::backward_split,
-                                  segments.most_chunks(2 * sizes.state), options);
+      segments.cut(chunks_of(sweep_tiles[chosen], segments.count(), Mine::units(exec), Mine::backward_split,
+                                  segments.most_chunks(sizes.state), options));
     }
     ReduceKernel<ExecutionSpace, T, typename ThisTile::machine> reduce{
         sizes,   tiles,   sizes.batch * segments.chunks,  nullptr,
@@ -105,7 +105,10 @@ void backward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, 
           ends};
       launch(exec, "pssa::scan_backward::sweep", segments.count(), kernel);
     };
-    if (BackwardKernel<ExecutionSpace, T, ThisTile, true>::waits(sizes, tape.interval))
+    auto const far = [](auto const& tensor) { return !tensor.absent() && !is_near(tensor, ThisTile::steps); };
+    bool const any_far = far(in.x) || far(in.delta) || far(in.b) || far(in.c) || far(cotangents.dy) ||
+                         far(or_absent(gradients.dx)) || far(or_absent(gradients.ddelta));
+    if (any_far || BackwardKernel<ExecutionSpace, T, ThisTile, true>::waits(sizes, tape.interval))
       sweep(std::true_type{});
     else
       sweep(std::false_type{});

@@ -13,14 +13,14 @@ namespace pssa::impl {
 /// that the tape kept it computes a block's decays and states again into registers, one exponential each, and sweeps
 /// back over them. db, dc and dA leave as parts, one a tile or chunk, for ReduceKernel.
 /// Waits: register tiles wait in level-1 scratch, since the state is larger than a tile's and takes turns in the
-/// registers, or since the tape keeps states further apart than a block.
+/// registers, or since the tape keeps states further apart than a block; this form also takes strides beyond is_near().
 template <class ExecutionSpace, class T, class Tile, bool Waits>
 struct BackwardKernel {
   using S = state_type<T>;
   using Policy = TeamPolicyOf<ExecutionSpace, Tile>;
   using Team = typename Policy::member_type;
 
-  using Base = Walk<T, Tile, true>;
+  using Base = Walk<T, Tile, true, Waits>;
   using OverStates = typename Base::TilePlace::OverStates;
   using OverChannels = typename Base::TilePlace::OverChannels;
 
@@ -106,7 +106,9 @@ struct BackwardKernel {
     static constexpr int parts_width = Tile::threads == 1 ? Tile::states : (Tile::states % 4 == 0 ? 4 : 1);
     using PartsDeal = Deal<steps, Tile::states, Tile::threads, parts_width>;
     Rows<S> parts_rows[2];          ///< of db and dc
-    bool near;  ///< offsets within a block have 32 bits
+    int blocks, last_live;  ///< blocks of the segment, tokens of the last
+    Matrix<S const> next_entry;  ///< of the tape, for the block before
+    bool packs;                  ///< states come from the tape in packs
     ChannelStaging x, delta, dy;
     StateStaging b, c;
     Registers A2, carry, dA, start;
@@ -114,24 +116,7 @@ struct BackwardKernel {
     using ChannelSums = typename OverStates::template Pair<S>;
 
     /// Where this thread writes its channels of dx and ddelta: of both, or of the one whose sums it owns.
-    struct ChannelOutputs {
-      Outputs<T> to[ChannelSums::sets];
-
-      KOKKOS_FORCEINLINE_FUNCTION Outputs<T> const& of(int which) const {
-        return to[ChannelSums::divided ? 0 : which];
-      }
-      KOKKOS_FORCEINLINE_FUNCTION ChannelOutputs later(std::int64_t tokens) const {
-        if constexpr (ChannelSums::divided)
-          return {{to[0].later(tokens)}};
-        else
-          return {{to[0].later(tokens), to[1].later(tokens)}};
-      }
-      KOKKOS_FORCEINLINE_FUNCTION void previous() {
-        PSSA_UNROLL
-        for (auto& one : to) one.previous();
-      }
-    };
-    ChannelOutputs channel_outputs;  ///< at the segment's first token
+    NearOutputs<T> channel_outputs[ChannelSums::sets];
 
     KOKKOS_FORCEINLINE_FUNCTION Thread(BackwardKernel const& kernel, Team const& member, Segment const& mine)
         : Base(mine, kernel.sizes.channels, kernel.sizes.state, member.team_rank()),
@@ -148,9 +133,16 @@ struct BackwardKernel {
           b_rows(this->state_rows(kernel.b)),
           c_rows(this->state_rows(kernel.c)),
           parts_rows{token_parts(0), token_parts(1)},
-          near(x_rows.near(steps) && delta_rows.near(steps) && dy_rows.near(steps) && b_rows.near(steps) &&
-               c_rows.near(steps)),
-          channel_outputs(make_channel_outputs()) {
+          blocks(this->block_count()),
+          last_live(static_cast<int>(this->tokens_in_segment() - std::int64_t(blocks - 1) * steps)),
+          next_entry(matrix(kernel.tape, 0, mine.batch, first_entry + (blocks - 1) * span_entries)),
+          packs(place.packs(next_entry)) {
+      if constexpr (ChannelSums::divided) {
+        channel_outputs[0] = outputs_of(ChannelSums::which(place.lane));
+      } else {
+        channel_outputs[0] = outputs_of(false);
+        channel_outputs[1] = outputs_of(true);
+      }
       if constexpr (Waits) {
         std::int64_t const tiles = waiting_tiles(slabs, span, steps);
         if (tiles > 0)
@@ -159,11 +151,8 @@ struct BackwardKernel {
       }
     }
 
-    KOKKOS_FORCEINLINE_FUNCTION ChannelOutputs make_channel_outputs() const {
-      if constexpr (ChannelSums::divided)
-        return {{this->outputs(ChannelSums::which(place.lane) ? k.ddelta : k.dx)}};
-      else
-        return {{this->outputs(k.dx), this->outputs(k.ddelta)}};
+    KOKKOS_FORCEINLINE_FUNCTION NearOutputs<T> outputs_of(bool which) const {
+      return NearOutputs<T>::make(this->outputs(which ? k.ddelta : k.dx), ChannelSums::owns(place.lane));
     }
     KOKKOS_FORCEINLINE_FUNCTION Rows<S> token_parts(int which) const {
       return Rows<S>::template make<PartsDeal>(
@@ -185,6 +174,7 @@ struct BackwardKernel {
       return segment.begin + std::int64_t(item.span) * span + std::int64_t(item.block) * steps;
     }
     KOKKOS_FORCEINLINE_FUNCTION int live_steps(Item const& item) const {
+      if constexpr (!Waits) return item.span + 1 < blocks ? steps : last_live;
       std::int64_t const end = Kokkos::min(segment.begin + (std::int64_t(item.span) + 1) * span, segment.end);
       return static_cast<int>(Kokkos::min(std::int64_t(steps), end - begin(item)));
     }
@@ -197,6 +187,7 @@ struct BackwardKernel {
 
     /// The item after this one; its span is -1 after the last.
     KOKKOS_FORCEINLINE_FUNCTION Item next(Item const& item) const {
+      if constexpr (!Waits) return {item.span - 1, 0, 0};
       if (item.slab + 1 < slabs) return {item.span, item.block, item.slab + 1};
       if (item.block > 0) return {item.span, item.block - 1, 0};
       return {item.span - 1, item.span > 0 ? last_block(item.span - 1) : 0, 0};
@@ -218,15 +209,18 @@ struct BackwardKernel {
 
     /// Loads the state before an item. From the tape its swizzle is left to compute(), when the loads have arrived.
     KOKKOS_FORCEINLINE_FUNCTION void load_start(Item const& item) {
-      auto const kept = [&] {
-        return matrix(k.tape, item.slab, segment.batch, first_entry + std::int64_t(item.span) * span_entries);
-      };
-      if constexpr (!Waits)
-        start_loads<Tile>(place, kept(), start);
-      else if (item.block == 0)
-        load_registers<Tile>(place, kept(), start);
-      else
+      if constexpr (!Waits) {
+        if (packs)
+          load_packs<Tile>(place, next_entry, start);
+        else
+          load_elements<Tile>(place, next_entry, start);
+        next_entry.data -= span_entries * k.tape.stride[1];
+      } else if (item.block == 0) {
+        std::int64_t const entry = first_entry + std::int64_t(item.span) * span_entries;
+        load_registers<Tile>(place, matrix(k.tape, item.slab, segment.batch, entry), start);
+      } else {
         resume(replayed(item.block, item.slab), start);
+      }
     }
 
     KOKKOS_FORCEINLINE_FUNCTION void begin_slab(int slab) {
@@ -254,27 +248,26 @@ struct BackwardKernel {
       wait(2 * slab + 1, dA);
     }
 
-    KOKKOS_FORCEINLINE_FUNCTION Rows<T const> later(Rows<T const> const& rows, int which) const {
-      if (!Waits && near)
-        return {rows.mine + std::int64_t(which) * (static_cast<int>(rows.row_stride) * steps), rows.row_stride,
-                rows.column_stride};
-      return {rows.mine + std::int64_t(which) * span * rows.row_stride, rows.row_stride, rows.column_stride};
-    }
-
     /// Starts to bring an item into scratch: its b and c, and its block's x, delta and dy.
     KOKKOS_FORCEINLINE_FUNCTION void start_copies(Item const& item, int buffer, bool with_channels) {
-      int const rows = live_steps(item);
+      int const live = live_steps(item);
       std::int64_t const n = std::int64_t(item.slab) * Tile::states;
-      // Blocks are counted in a span, whose rows need not be a multiple of a block.
-      Rows<T const> const at_span[] = {later(delta_rows, item.span), later(x_rows, item.span), later(dy_rows, item.span),
-                                       later(b_rows, item.span), later(c_rows, item.span)};
+      auto const begin = [&](auto& staging, Rows<T const> const& rows, std::int64_t first, int columns, auto const& to) {
+        if constexpr (Waits) {  // a span need not be a multiple of a block
+          Rows<T const> const at_span{rows.mine + std::int64_t(item.span) * span * rows.row_stride, rows.row_stride,
+                                      rows.column_stride};
+          staging.start(rank, at_span, false, item.block, first, live, columns, to);
+        } else {
+          staging.start(rank, rows, true, item.span, first, live, columns, to);
+        }
+      };
       if (with_channels) {
-        delta.start(rank, at_span[0], near, item.block, 0, rows, live_channels, tokens(buffer).field(0));
-        x.start(rank, at_span[1], near, item.block, 0, rows, live_channels, tokens(buffer).field(1));
-        dy.start(rank, at_span[2], near, item.block, 0, rows, live_channels, tokens(buffer).field(2));
+        begin(delta, delta_rows, 0, live_channels, tokens(buffer).field(0));
+        begin(x, x_rows, 0, live_channels, tokens(buffer).field(1));
+        begin(dy, dy_rows, 0, live_channels, tokens(buffer).field(2));
       }
-      b.start(rank, at_span[3], near, item.block, n, rows, live_states(item.slab), vectors(buffer, 0).field(0));
-      c.start(rank, at_span[4], near, item.block, n, rows, live_states(item.slab), vectors(buffer, 1).field(0));
+      begin(b, b_rows, n, live_states(item.slab), vectors(buffer, 0).field(0));
+      begin(c, c_rows, n, live_states(item.slab), vectors(buffer, 1).field(0));
     }
     KOKKOS_FORCEINLINE_FUNCTION void finish(int buffer, bool with_channels) const {
       if (with_channels) {
@@ -388,19 +381,25 @@ struct BackwardKernel {
       }
     }
 
-    KOKKOS_FORCEINLINE_FUNCTION void put_channels(int t, int slab, int live, ChannelOutputs& outputs,
-                                                  ChannelSums const& sums) const {
+    KOKKOS_FORCEINLINE_FUNCTION void put_channels(Item const& item, int t, int live, ChannelSums const& sums) const {
       if constexpr (Waits) {
         sums.each(place.lane, [&](int which, int j, S value) {
           S& result = results(which).at(t, place.first_channel + j, 0);
-          result = slab == 0 ? value : result + value;
+          result = item.slab == 0 ? value : result + value;
         });
+      } else if constexpr (Tile::padded) {
+        PSSA_UNROLL
+        for (int set = 0; set < ChannelSums::sets; ++set) {
+          // One comparison a store, which nvcc then predicates instead of branching.
+          auto const to = channel_outputs[set].at_block(item.span, steps);
+          int const rows = to.live > 0 ? live : 0;
+          PSSA_UNROLL
+          for (int n = 0; n < ChannelSums::owned; ++n)
+            if (t < rows) n == 0 ? to.put_first(t, sums.sum[set][0]) : to.put(t, n * OverStates::spread, sums.sum[set][n]);
+        }
       } else {
-        if constexpr (!Tile::padded)
-          for (int which = 0; which < 2; ++which) outputs.to[which].put(sums.sum[which]);
-        else if (t < live)
-          sums.each_owned(place.lane, [&](int which, int j, S value) { outputs.of(which).put(j, value); });
-        outputs.previous();
+        this->outputs(k.dx).later(std::int64_t(item.span) * steps + t).put(sums.sum[0]);
+        this->outputs(k.ddelta).later(std::int64_t(item.span) * steps + t).put(sums.sum[1]);
       }
     }
     KOKKOS_FORCEINLINE_FUNCTION void put_states(int buffer, int t, typename OverChannels::template Pair<S> const& sums) const {
@@ -416,8 +415,6 @@ struct BackwardKernel {
       S h[steps + 1][NS][ND];
       int const states = live_states(item.slab);
       int const live = live_steps(item);
-      int const last = (Tile::padded ? steps : live) - 1;
-      auto to = channel_outputs.later(begin(item) - segment.begin + last);
       each([&](int i, int j) { h[0][i][j] = start[i][j]; });
       if constexpr (!Waits && Base::TilePlace::swizzles) swizzle<Tile>(place, h[0]);
       begun();
@@ -437,7 +434,7 @@ struct BackwardKernel {
         }
         PSSA_UNROLL
         for (int u = held - 1; u >= 0; --u)
-          put_channels(end - held + u, item.slab, live, to, {dx[u], ddelta[u], place.lane});
+          put_channels(item, end - held + u, live, {dx[u], ddelta[u], place.lane});
         if (wants_states) {
           PSSA_UNROLL
           for (int u = 0; u < held; ++u) put_states(buffer, end - held + u, {db[u], dc[u], place.warp_group});

@@ -4,6 +4,8 @@
 
 #include "intrinsics.hpp"
 
+#include <pssa/impl/tensor.hpp>
+
 #include <cstdint>
 
 /// Blocks of RowCount tokens x Columns channels or states, on their way from memory to a team's scratch and back.
@@ -35,10 +37,12 @@ struct Deal {
   }
 };
 
-/// Whether multiples of a stride up to count times it are numbers of 32 bits.
-KOKKOS_FORCEINLINE_FUNCTION bool is_near(std::int64_t stride, int count) {
-  std::int64_t const most = std::int64_t{0x7fffffff} / count;
-  return -most <= stride && stride <= most;
+/// Whether offsets within a block of so many tokens, in bytes, are numbers of 32 bits, which halves the instructions that
+/// compute them.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION bool is_near(Tensor<T, 3> const& tensor, int tokens) {
+  std::int64_t const most = std::int64_t{0x7fffffff} / (tokens * static_cast<int>(sizeof(T)));
+  return -most <= tensor.stride[1] && tensor.stride[1] <= most;
 }
 
 /// The tokens of one sequence in memory, from a first channel or state on, as one thread sees them: what a block is read
@@ -48,9 +52,6 @@ struct Rows {
   T* mine;  ///< the first element of the thread's first pack, in the block at token 0
   std::int64_t row_stride;
   std::int64_t column_stride;
-
-  /// Whether offsets within a block of so many tokens can be computed in 32 bits, which halves their instructions.
-  KOKKOS_FORCEINLINE_FUNCTION bool near(int tokens) const { return is_near(row_stride * std::int64_t(sizeof(T)), tokens); }
 
   template <class Deal>
   KOKKOS_FORCEINLINE_FUNCTION static Rows make(T* data, std::int64_t row_stride, std::int64_t column_stride, int rank) {
@@ -68,7 +69,7 @@ struct Staging {
   using Mine = Deal<RowCount, Columns, Threads, width>;
   T held[converts && width == 1 ? Mine::slots : 1];
 
-  /// Starts on a block, the columns from n on, for to[element of the block]. near: as Rows::near(RowCount).
+  /// Starts on a block, the columns from n on, for to[element of the block]. near: as is_near().
   template <class To>
   KOKKOS_FORCEINLINE_FUNCTION void start(int rank, Rows<T const> const& rows, bool near, int block, std::int64_t n,
                                          int live_rows, int live_columns, To const& to) {
@@ -170,7 +171,6 @@ struct Outputs {
   KOKKOS_FORCEINLINE_FUNCTION Outputs later(std::int64_t tokens) const {
     return {at + tokens * row_stride, row_stride, column_stride, live};
   }
-  KOKKOS_FORCEINLINE_FUNCTION void previous() { at -= row_stride; }
 };
 
 /// The same with offsets of 32 bits, for unrolled code: an address is one instruction, which nvcc can predicate.
@@ -181,13 +181,13 @@ struct NearOutputs {
   std::int64_t column_stride;
   int live;
 
-  KOKKOS_FORCEINLINE_FUNCTION NearOutputs(Outputs<T> const& outputs, bool owns)
-      : at(reinterpret_cast<char*>(outputs.at)),
-        row_bytes(static_cast<int>(outputs.row_stride) * static_cast<int>(sizeof(T))),
-        column_stride(outputs.column_stride),
-        live(owns ? outputs.live : 0) {}
-
-  /// From the block of so many tokens on.
+  /// owns: whether this thread writes at all.
+  KOKKOS_FORCEINLINE_FUNCTION static NearOutputs make(Outputs<T> const& outputs, bool owns) {
+    return {reinterpret_cast<char*>(outputs.at),
+            static_cast<int>(outputs.row_stride) * static_cast<int>(sizeof(T)), outputs.column_stride,
+            owns ? outputs.live : 0};
+  }
+  /// From a block of so many tokens on.
   KOKKOS_FORCEINLINE_FUNCTION NearOutputs at_block(int block, int tokens) const {
     NearOutputs result = *this;
     result.at += std::int64_t(block) * (row_bytes * tokens);
@@ -198,6 +198,11 @@ struct NearOutputs {
   KOKKOS_FORCEINLINE_FUNCTION void put(int t, int j, S value) const {
     T* const token = reinterpret_cast<T*>(at + std::int64_t(row_bytes) * t);
     if (j < live) token[j * column_stride] = static_cast<T>(value);
+  }
+  /// Writes the thread's first channel, which is live.
+  template <class S>
+  KOKKOS_FORCEINLINE_FUNCTION void put_first(int t, S value) const {
+    *reinterpret_cast<T*>(at + std::int64_t(row_bytes) * t) = static_cast<T>(value);
   }
 };
 

@@ -16,7 +16,7 @@ struct EndsKernel {
   using S = state_type<T>;
   using Policy = TeamPolicyOf<ExecutionSpace, Tile>;
   using Team = typename Policy::member_type;
-  using Base = Walk<T, Tile, false>;
+  using Base = Walk<T, Tile, false, false>;
 
   static constexpr int NS = Tile::thread_states;
   static constexpr int ND = Tile::thread_channels;
@@ -89,7 +89,7 @@ struct EndsKernel {
           x_rows(this->channel_rows(kernel.x)),
           delta_rows(this->channel_rows(kernel.delta)),
           b_rows(this->state_rows(kernel.b)),
-          near(x_rows.near(steps) && delta_rows.near(steps) && b_rows.near(steps)),
+          near(is_near(kernel.x, steps) && is_near(kernel.delta, steps) && is_near(kernel.b, steps)),
           blocks(this->block_count()),
           last_live(static_cast<int>(this->tokens_in_segment() - std::int64_t(blocks - 1) * steps)) {}
 

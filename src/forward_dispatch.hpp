@@ -45,8 +45,8 @@ void forward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, I
     Ends<S, T> const ends{out.y};
     if (sizes.state <= ThisTile::states) {
       segments.unit = tape != nullptr ? tape->interval : ThisTile::steps;
-      segments.chunks = chunks_of(tiles[chosen], segments.count(), Mine::units(exec), Mine::forward_split,
-                                  segments.most_chunks(ends.rows_for(sizes.state)), options);
+      segments.cut(chunks_of(tiles[chosen], segments.count(), Mine::units(exec), Mine::forward_split,
+                                  segments.most_chunks(ends.rows_for(sizes.state)), options));
     }
     auto const run = [&](auto slabs) {
       ForwardKernel<ExecutionSpace, T, ThisTile, decltype(slabs)::value> kernel{

@@ -17,7 +17,7 @@ struct ForwardKernel {
   using S = state_type<T>;
   using Policy = TeamPolicyOf<ExecutionSpace, Tile>;
   using Team = typename Policy::member_type;
-  using Base = Walk<T, Tile, false>;
+  using Base = Walk<T, Tile, false, Slabs>;
   using OverStates = typename Base::TilePlace::OverStates;
 
   static constexpr int NS = Tile::thread_states;
@@ -98,10 +98,10 @@ struct ForwardKernel {
           delta_rows(this->channel_rows(kernel.delta)),
           b_rows(this->state_rows(kernel.b)),
           c_rows(this->state_rows(kernel.c)),
-          y(this->outputs(kernel.y).later(TokenSums::own_token(place.lane)),
-            TokenSums::owns(place.lane)),
-          near(x_rows.near(steps) && delta_rows.near(steps) && b_rows.near(steps) && c_rows.near(steps) &&
-               is_near(kernel.y.stride[1] * std::int64_t(sizeof(T)), steps)),
+          y(NearOutputs<T>::make(this->outputs(kernel.y).later(TokenSums::own_token(place.lane)),
+                                 TokenSums::owns(place.lane))),
+          near(is_near(kernel.x, steps) && is_near(kernel.delta, steps) && is_near(kernel.b, steps) &&
+               is_near(kernel.c, steps) && is_near(kernel.y, steps)),
           blocks(this->block_count()),
           last_live(static_cast<int>(this->tokens_in_segment() - std::int64_t(blocks - 1) * steps)),
           kept_entries(mine.begin / kernel.interval),

@@ -117,23 +117,21 @@ struct ScatterSum {
       }
     }
 
-    /// Calls store(set, k, sum) on one lane for each element of each set, which is the k-th after own(place).
-    template <class F>
-    KOKKOS_FORCEINLINE_FUNCTION void each_owned(int place, F const& store) const {
-      if constexpr (divided) {
-        if (place < 2 * spread) store(which(place) ? 1 : 0, 0, sum[0][0]);
-      } else {
-        PSSA_UNROLL
-        for (int k = 0; k < owned; ++k) {
-          store(0, k * spread, sum[0][k]);
-          store(1, k * spread, sum[1][k]);
-        }
-      }
-    }
+    /// Whether no other lane stands for this one.
+    KOKKOS_FORCEINLINE_FUNCTION static bool owns(int place) { return !divided || place < 2 * spread; }
+
     /// Calls store(set, element, sum) on one lane for each element of each set.
     template <class F>
     KOKKOS_FORCEINLINE_FUNCTION void each(int place, F const& store) const {
-      each_owned(place, [&](int set, int k, S value) { store(set, k + own(place), value); });
+      if constexpr (divided) {
+        if (owns(place)) store(which(place) ? 1 : 0, own(place), sum[0][0]);
+      } else {
+        PSSA_UNROLL
+        for (int k = 0; k < owned; ++k) {
+          store(0, k * spread + own(place), sum[0][k]);
+          store(1, k * spread + own(place), sum[1][k]);
+        }
+      }
     }
   };
 };
@@ -238,12 +236,24 @@ struct Place {
   }
 };
 
-/// Fills a thread's registers from the memory they belong to, with 0 beyond its edges, but its states in their order in
-/// memory: swizzle() is left to be done, once the loads have arrived. On a device, states that are neighbours in memory
-/// travel together.
+/// Fills a thread's registers from memory where Place::packs allows it, its states in their order in memory: swizzle()
+/// is left to be done, once the loads have arrived.
 template <class Tile, class Place, class S, class R>
-KOKKOS_FORCEINLINE_FUNCTION void start_loads(Place const& place, Matrix<S> const& from,
-                                             R (&to)[Tile::thread_states][Tile::thread_channels]) {
+KOKKOS_FORCEINLINE_FUNCTION void load_packs(Place const& place, Matrix<S> const& from,
+                                            R (&to)[Tile::thread_states][Tile::thread_channels]) {
+  PSSA_UNROLL
+  for (int j = 0; j < Tile::thread_channels; ++j) {
+    R values[Tile::thread_states];
+    place.load_states(const_cast<R const*>(from.data + place.channel(j) * from.channel_stride), values);
+    PSSA_UNROLL
+    for (int i = 0; i < Tile::thread_states; ++i) to[i][j] = values[i];
+  }
+}
+
+/// The same one by one or, on a host, by rows of channels, with 0 beyond the edges.
+template <class Tile, class Place, class S, class R>
+KOKKOS_FORCEINLINE_FUNCTION void load_elements(Place const& place, Matrix<S> const& from,
+                                               R (&to)[Tile::thread_states][Tile::thread_channels]) {
   constexpr int NS = Tile::thread_states;
   constexpr int ND = Tile::thread_channels;
   if constexpr (!Tile::padded) {
@@ -252,16 +262,6 @@ KOKKOS_FORCEINLINE_FUNCTION void start_loads(Place const& place, Matrix<S> const
         for (int j = 0; j < ND; ++j) to[i][j] = i < from.live_states ? from.data[i * from.state_stride + j] : R(0);
       return;
     }
-  }
-  if (place.packs(from)) {
-    PSSA_UNROLL
-    for (int j = 0; j < ND; ++j) {
-      R values[NS];
-      place.load_states(const_cast<R const*>(from.data + place.channel(j) * from.channel_stride), values);
-      PSSA_UNROLL
-      for (int i = 0; i < NS; ++i) to[i][j] = values[i];
-    }
-    return;
   }
   std::int64_t const channel_stride = opaque(from.channel_stride);
   std::int64_t const state_stride = opaque(from.state_stride);
@@ -295,7 +295,10 @@ KOKKOS_FORCEINLINE_FUNCTION void swizzle(Place const& place, S (&registers)[Tile
 template <class Tile, class Place, class S, class R>
 KOKKOS_FORCEINLINE_FUNCTION void load_registers(Place const& place, Matrix<S> const& from,
                                                 R (&to)[Tile::thread_states][Tile::thread_channels]) {
-  start_loads<Tile>(place, from, to);
+  if (place.packs(from))
+    load_packs<Tile>(place, from, to);
+  else
+    load_elements<Tile>(place, from, to);
   if constexpr (Place::swizzles) swizzle<Tile>(place, to);
 }
 

@@ -26,15 +26,18 @@ struct DenseSegments {
   std::int64_t tiles;
   std::int64_t chunks = 1;
   std::int64_t unit = 1;  ///< chunks begin at multiples of it, and are as even as that allows
+  // Without a cut the only chunk begins at 0 and ends with the sequence.
+  std::int64_t units_a_chunk = 0;  ///< at least
+  std::int64_t longer_chunks = 0;  ///< that have one more: the first ones
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t count() const { return batch * chunks * tiles; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t begin(std::int64_t chunk) const {
-    return chunk == chunks ? length : chunk * ((length + unit - 1) / unit) / chunks * unit;
+    return Kokkos::min(length, (chunk * units_a_chunk + Kokkos::min(chunk, longer_chunks)) * unit);
   }
   KOKKOS_FORCEINLINE_FUNCTION Segment operator()(std::int64_t index) const {
     std::int64_t const sequence = index / tiles;
     std::int64_t const chunk = sequence % chunks;
-    return {sequence / chunks, chunk, begin(chunk), begin(chunk + 1), index % tiles};
+    return {sequence / chunks, chunk, begin(chunk), last(chunk) ? length : begin(chunk + 1), index % tiles};
   }
   KOKKOS_FORCEINLINE_FUNCTION bool last(std::int64_t chunk) const { return chunk + 1 == chunks; }
 
@@ -42,6 +45,14 @@ struct DenseSegments {
   std::int64_t most_chunks(std::int64_t tokens) const {
     // The last of them ends with the sequence, within a unit.
     return std::max(std::int64_t{1}, length / ((tokens + unit - 1) / unit * unit + unit));
+  }
+
+  /// Cuts every sequence into so many chunks.
+  void cut(std::int64_t into) {
+    std::int64_t const units = (length + unit - 1) / unit;
+    chunks = into;
+    units_a_chunk = units / into;
+    longer_chunks = units % into;
   }
 
   /// Teams to launch: one a segment as far as a league can count; each team then walks in steps of the league.

@@ -12,7 +12,8 @@
 namespace pssa::impl {
 
 /// One thread's part in one segment, as both passes see it: where its tile and its registers belong in memory.
-template <class T, class Tile, bool SwizzleStates>
+/// Slabs: there may be several.
+template <class T, class Tile, bool SwizzleStates, bool Slabs>
 struct Walk {
   using S = state_type<T>;
   using TilePlace = Place<Tile, SwizzleStates>;
@@ -29,6 +30,7 @@ struct Walk {
   TilePlace place;
   std::int64_t first_channel;
   int live_channels;
+  [[maybe_unused]] int all_states;  ///< of the only slab
 
   KOKKOS_FORCEINLINE_FUNCTION Walk(Segment const& mine, std::int64_t channels, std::int64_t states, int team_rank)
       : segment(mine),
@@ -37,7 +39,8 @@ struct Walk {
         place(rank),
         first_channel(mine.tile * Tile::channels),
         live_channels(static_cast<int>(
-            Kokkos::min(std::int64_t(Tile::channels), channels - mine.tile * Tile::channels))) {}
+            Kokkos::min(std::int64_t(Tile::channels), channels - mine.tile * Tile::channels))),
+        all_states(static_cast<int>(states)) {}
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t tokens_in_segment() const { return segment.end - segment.begin; }
   /// Blocks of the segment. The sizes of a segment fit a length of 2^31 blocks.
@@ -45,7 +48,8 @@ struct Walk {
     return static_cast<int>((tokens_in_segment() + steps - 1) / steps);
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION int live_states(int slab) const {
+  KOKKOS_FORCEINLINE_FUNCTION int live_states([[maybe_unused]] int slab) const {
+    if constexpr (!Slabs) return all_states;
     return static_cast<int>(Kokkos::min(std::int64_t(Tile::states), state - std::int64_t(slab) * Tile::states));
   }
 
