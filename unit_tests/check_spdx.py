@@ -14,7 +14,7 @@ WANTED = [
     "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception",
     "SPDX-FileCopyrightText: The pssa authors",
 ]
-EXEMPT = re.compile(r"\.(npy|json|md|cff)$|(^|/)LICENSE$|(^|/)\.git\w+$|^cmake/environment\.txt$")
+EXEMPT = re.compile(r"\.(npy|json|md|cff)$|^examples/.*\.(txt|svg)$|(^|/)LICENSE$|(^|/)\.git\w+$|^cmake/environment\.txt$")
 
 project = sys.argv[1]
 if not os.path.exists(os.path.join(project, ".git")):

@@ -34,7 +34,7 @@ PSSA_EXPORT void every_state(char const* call, int recorded_interval);
 void scratch(char const* call, std::int64_t state, std::int64_t interval, std::int64_t needed, std::int64_t available);
 
 /// Checks options.time_chunks.
-void time_chunks(char const* call, ScanOptions const& options);
+PSSA_EXPORT void time_chunks(char const* call, ScanOptions const& options);
 
 /// Checks options.channel_tile against the compiled widths.
 void channel_tile(char const* call, ScanOptions const& options, std::vector<int> const& compiled);
