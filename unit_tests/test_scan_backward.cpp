@@ -33,6 +33,9 @@ void expect_gradients(Setup const& setup, Session& session, Tensors const& given
     EXPECT_TRUE(near(name, session.get(name), expected.at(name), tolerance(setup, name, sizes, decay)));
 }
 
+/// True for tensors whose last axis is the channels.
+bool is_of_channels(std::string const& name) { return tools::axes_of(name) == tools::Axes::token_channels; }
+
 /// Both passes on what has been placed.
 void run(Session& session, Options const& forward = {}, Options const& backward = {}) {
   session.forward_with_tape(forward);
@@ -109,6 +112,27 @@ TEST_P(ScanBackward, chunks_of_time_carry_the_cotangent_in_place) {
     EXPECT_EQ(now, first);
   }
   expect_gradients(GetParam(), *session, given, sizes, 0.01);
+}
+
+/// Offsets between tokens that 32 bits do not hold, on one token so that they need no memory.
+TEST_P(ScanBackward, strides_beyond_32_bits) {
+  Sizes const sizes{3, 1, 20, 5};
+  auto const given = GetParam().rounded(make_inputs(sizes, 1));
+  auto const session = GetParam().make();
+  place_forward(*session, given, sizes);
+  place_backward(*session, given, sizes);
+  run(*session);
+  auto const near_bits = bits(*session, tools::gradient_names);
+  auto const y = session->bits("y");
+  for (auto const* name : {"x", "delta", "b", "c", "dy", "y", "dx", "ddelta", "db", "dc"}) {
+    place_forward(*session, given, sizes);
+    place_backward(*session, given, sizes);
+    auto const columns = is_of_channels(name) ? sizes.channels : sizes.state;
+    session->inside(name, name, {sizes.batch, 1, columns}, {columns, std::int64_t{1} << 40, 1}, 0);
+    run(*session);
+    EXPECT_EQ(session->bits("y"), y) << name;
+    EXPECT_EQ(bits(*session, tools::gradient_names), near_bits) << name;
+  }
 }
 
 TEST_P(ScanBackward, many_teams) {

@@ -41,7 +41,8 @@ constexpr void require_tape_space() {
 /// computed and summed in float. delta_t b_t x_t and the decay follow Gu and Dao, "Mamba: Linear-Time Sequence Modeling
 /// with Selective State Spaces", 2023, equations 2 to 4, with their simplified (Euler) discretisation of b.
 ///
-/// Asynchronous: one kernel on the instance exec, no fence, no allocation (a state beyond the largest compiled tile
+/// Asynchronous: one kernel on the instance exec, or three where the length is cut into chunks (ScanOptions::time_chunks),
+/// which keep their ends in y until it is written; no fence, no allocation (a state beyond the largest compiled tile
 /// uses Kokkos' level-1 scratch, which Kokkos keeps). Deterministic: the same bits from run to run.
 /// Kokkos Tools see the call as the region pssa::scan, that of scan_backward as pssa::scan_backward.
 /// Cost in bytes: every input read once a tile, b and c once for every tile of channels; every output written once.
@@ -100,7 +101,8 @@ void scan(ScanInputs<T, MemorySpace> const& in, ScanOutputs<T, MemorySpace> cons
 /// in: the inputs of the forward pass that filled tape, with the values they had. The tape has kept h0, so in.h0 is not
 /// read, and hT may have replaced it. Gradients that are absent are not computed. dh0 may be the very View given as dhT.
 ///
-/// Asynchronous: one kernel for the sweep and, for db, dc and dA, one that adds their parts in a fixed order; no fence.
+/// Asynchronous: one kernel for the sweep, two before it where the length is cut into chunks and, for db, dc and dA, one
+/// that adds their parts in a fixed order; no fence.
 /// Allocates when the tape has to grow, and where the tape's states stand further apart than a block of the kernel, uses
 /// level-1 scratch. Deterministic: no atomics, the same bits from run to run.
 /// Cost in bytes: inputs, dy and the tape's states read once, gradients written once, the parts written and read once.

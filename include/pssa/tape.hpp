@@ -40,6 +40,8 @@ struct TapeStorage {
 /// The forward pass stores h0 and the state after every K-th token (ScanOptions::checkpoint_interval), as
 /// state_type<T>: batch * channels * state * (length / K + 1) of them. The backward pass adds its partial sums:
 /// (channels / tile) * batch * length * 2 * state for db and dc, and batch * channels * state for dA.
+/// Where it cuts the length into chunks, dA has a part a chunk, and batch * chunks * channels * (state + 1) numbers more
+/// carry the cotangents from chunk to chunk.
 /// Memory grows on first use and is reused: calls at sizes that fit allocate nothing and do not fence. One tape serves
 /// one scan at a time; a copy shares the memory.
 template <class T, class MemorySpace = Kokkos::DefaultExecutionSpace::memory_space>
