@@ -139,12 +139,13 @@ using CudaTile = Tile<CudaMachine, Lanes, Channels, States, Threads, Steps, Unro
 template <>
 struct Tuning<Kokkos::Cuda, float> {
   using Forward = TileList<CudaTile<1, 1, 1, 128, 8>, CudaTile<1, 1, 4, 128, 8>, CudaTile<1, 1, 8, 128, 8>,
-                           CudaTile<2, 1, 8, 128, 1>, CudaTile<2, 1, 8, 128, 16, 16, 3>, CudaTile<4, 1, 4, 32, 16>, CudaTile<4, 1, 8, 128, 16>,
-                           CudaTile<8, 4, 8, 128, 16, 8>, CudaTile<16, 4, 8, 128, 8, 8>, CudaTile<32, 4, 8, 128, 8, 4>>;
+                           CudaTile<2, 1, 8, 128, 1>, CudaTile<2, 1, 8, 128, 16, 16, 3>, CudaTile<2, 1, 8, 32, 16>,
+                           CudaTile<4, 1, 8, 128, 16>, CudaTile<8, 4, 8, 128, 16, 8>, CudaTile<16, 4, 8, 128, 8, 8>,
+                           CudaTile<32, 4, 8, 128, 8, 4>>;
   using Backward = TileList<CudaTile<1, 1, 1, 128, 8>, CudaTile<1, 1, 4, 128, 8>, CudaTile<2, 2, 4, 128, 8, 2>,
                             CudaTile<4, 2, 4, 128, 1>, CudaTile<4, 2, 4, 128, 8, 2>, CudaTile<4, 2, 4, 32, 8, 2>,
-                            CudaTile<8, 2, 4, 128, 8, 2>,
-                            CudaTile<16, 4, 4, 128, 4, 1>, CudaTile<32, 4, 4, 128, 4, 1>>;
+                            CudaTile<8, 2, 4, 128, 8, 2>, CudaTile<16, 4, 4, 128, 4, 1>,
+                            CudaTile<32, 4, 4, 128, 4, 1>>;
   static constexpr bool channel_major = CudaMachine::channel_major;
   static constexpr SplitRule forward_split{5, 16};
   static constexpr SplitRule backward_split{5, 8};
