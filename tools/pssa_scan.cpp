@@ -35,6 +35,7 @@ Options:
   --type NAME       element type: float (default), double, half or bfloat16; the files' values are rounded to it
   --backend NAME    one of Kokkos' enabled backends, in any case (default: Kokkos' default execution space)
   --chunk N         N tokens at a time, carrying the state in place (default: all at once); the results are the same
+  --time-chunks N   cut each call's length into at most N chunks that run side by side (default: chosen; 1: no cut)
   --out DIR         write y.npy, hT.npy and with --backward dx.npy, ddelta.npy, db.npy, dc.npy, dA.npy, dh0.npy:
                     '<f8' for --type double, else '<f4'
   --check           compare with the files of those names in CASE_DIR
@@ -57,6 +58,7 @@ struct Options {
   std::string type = "float";
   std::string backend = Kokkos::DefaultExecutionSpace::name();
   std::int64_t chunk = 0;  ///< 0: all at once
+  int time_chunks = 0;     ///< ScanOptions::time_chunks
   bool backward = false;
   bool check = false;
   bool help = false;
@@ -75,11 +77,13 @@ std::string joined(std::vector<std::string> const& words, char const* last) {
   return result;
 }
 
-std::int64_t positive(std::string const& option, std::string const& text) {
-  std::int64_t value = 0;
+/// A number of what, from 1 to the most that Number holds.
+template <class Number>
+Number positive(std::string const& option, std::string const& text, std::string const& what) {
+  Number value = 0;
   auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || value < 1)
-    throw Failure(option + " is '" + text + "', expected a whole number of tokens, at least 1");
+    throw Failure(option + " is '" + text + "', expected a whole number of " + what + ", at least 1");
   return value;
 }
 
@@ -131,7 +135,9 @@ Options parse(std::vector<std::string> const& arguments) {
     else if (argument == "--backend")
       options.backend = value();
     else if (argument == "--chunk")
-      options.chunk = positive("--chunk", value());
+      options.chunk = positive<std::int64_t>("--chunk", value(), "tokens");
+    else if (argument == "--time-chunks")
+      options.time_chunks = positive<int>("--time-chunks", value(), "chunks");
     else if (argument.rfind("-", 0) == 0)
       throw Failure("unknown option '" + argument + "', expected one that pssa_scan --help lists");
     else if (!options.case_dir.empty())
@@ -246,7 +252,7 @@ void print_time(char const* what, double time, Sizes const& sizes) {
 /// Runs and times what the options ask for; returns the results.
 template <class T, class ExecutionSpace>
 Tensors run(Options const& options, Case const& given) {
-  Replay<T, ExecutionSpace> replay(given.inputs, given.sizes, options.chunk);
+  Replay<T, ExecutionSpace> replay(given.inputs, given.sizes, options.chunk, {.time_chunks = options.time_chunks});
   std::printf("%-18s %10s %12s %12s\n", "", "ms", "tokens/s", "states/s");
   print_time("forward", milliseconds(replay, [&] { replay.forward(); }), given.sizes);
   auto results = replay.outputs();

@@ -26,9 +26,10 @@ class Replay {
  public:
   using MemorySpace = typename ExecutionSpace::memory_space;
 
-  /// piece: tokens at a time; 0 = all.
-  Replay(Tensors const& tensors, Sizes const& sizes, std::int64_t piece)
-      : m_length(sizes.length),
+  /// piece: tokens at a time; 0 = all. options: of every call.
+  Replay(Tensors const& tensors, Sizes const& sizes, std::int64_t piece, ScanOptions const& options = {})
+      : m_options(options),
+        m_length(sizes.length),
         m_piece(piece == 0 ? std::max<std::int64_t>(sizes.length, 1) : piece),
         m_pieces(std::max<std::int64_t>((sizes.length - 1) / m_piece + 1, 1)),
         m_forward(tensors, sizes) {
@@ -40,12 +41,12 @@ class Replay {
 
   /// The forward pass for inference.
   void forward() {
-    for (std::int64_t p = 0; p < m_pieces; ++p) scan(m_exec, inputs(p), outputs(p));
+    for (std::int64_t p = 0; p < m_pieces; ++p) scan(m_exec, inputs(p), outputs(p), m_options);
   }
 
   /// The forward pass for training: one tape per piece.
   void forward_with_tape() {
-    for (std::int64_t p = 0; p < m_pieces; ++p) scan(m_exec, inputs(p), outputs(p), tape(p));
+    for (std::int64_t p = 0; p < m_pieces; ++p) scan(m_exec, inputs(p), outputs(p), tape(p), m_options);
   }
 
   /// The backward pass, from the last piece to the first. Needs forward_with_tape before.
@@ -66,7 +67,8 @@ class Replay {
                                                   .db = part(buffers.db, p),
                                                   .dc = part(buffers.dc, p),
                                                   .dA = dA,
-                                                  .dh0 = buffers.dh0});
+                                                  .dh0 = buffers.dh0},
+                    m_options);
       if (!is_last) add(dA, buffers.dA);
     }
   }
@@ -114,6 +116,7 @@ class Replay {
   }
 
   ExecutionSpace m_exec;
+  ScanOptions m_options;
   std::int64_t m_length, m_piece, m_pieces;
   ForwardBuffers<T, MemorySpace> m_forward;
   std::optional<BackwardBuffers<T, MemorySpace>> m_backward;

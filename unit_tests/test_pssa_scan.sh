@@ -68,6 +68,7 @@ for type in float double; do
   has_lines 2 'ok$'
   for chunk in 1000 64 37; do
     passes "$given" --check --backward --type $type --chunk $chunk
+    passes "$given" --check --backward --type $type --chunk $chunk --time-chunks 3
     has_lines 8 'ok$'
   done
 done
@@ -178,6 +179,9 @@ grep -q "^pssa_scan: --type is 'int', expected float" \
   "$work/stderr" || fail "--type int: $(cat "$work/stderr")"
 for chunk in 0 -1 4.5 64x '' 99999999999999999999; do
   refuses "--chunk is '$chunk', expected a whole number of tokens, at least 1" "$given" --chunk "$chunk"
+done
+for chunks in 0 -1 x 99999999999; do
+  refuses "--time-chunks is '$chunks', expected a whole number of chunks, at least 1" "$given" --time-chunks "$chunks"
 done
 run "$given" --chunk
 [ "$status $(cat "$work/stderr")" = "2 pssa_scan: --chunk has no value, expected one after it" ] ||
