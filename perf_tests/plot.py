@@ -14,7 +14,7 @@ import sys
 
 SERIES = [("pssa", "#c0392b"), ("mamba", "#2a7fb8"), ("triton", "#8a97a5")]
 NAMES = {"pssa": "pssa", "mamba": "Mamba's CUDA kernels", "triton": "Triton kernel"}
-PANEL, LEFT, ROW, TOP = 300, 150, 22, 60
+PANEL, LEFT, ROW, TOP = 300, 190, 22, 60
 LOW, HIGH = 1, 1000
 
 
@@ -88,7 +88,7 @@ def draw(times):
                 if time is not None:
                     out.append(f'<circle cx="{place(time / bound(operation, shape)):.1f}" cy="{y:.1f}" r="5" '
                                f'fill="{colour}"><title>{NAMES[name]}: {time:.1f} us</title></circle>')
-    text(LEFT, height - 10, "float, one H200; beyond 1000 at the edge; shorter is better", extra='font-size="10"')
+    text(LEFT, height - 10, "float, one H200; beyond 1000 at the edge; further left is faster", extra='font-size="10"')
     return "\n".join(out + ["</svg>"]) + "\n"
 
 
