@@ -67,7 +67,8 @@ void backward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, 
         nullptr, or_absent(gradients.db), or_absent(gradients.dc), or_absent(gradients.dA)};
     std::int64_t const token_parts = tiles * reduce.token_sums();
     std::int64_t const A_parts = gradients.dA ? segments.chunks * sizes.batch * sizes.channels * sizes.state : 0;
-    std::int64_t const carries = segments.chunks > 1 ? sizes.batch * segments.chunks * rows_a_chunk * sizes.channels : 0;
+    std::int64_t const carries =
+        segments.chunks > 1 ? sizes.batch * segments.chunks * rows_a_chunk * sizes.channels : 0;
     grow(exec, "pssa::Tape::partials", tape.partials, token_parts + A_parts + carries);
     reduce.token_parts = tape.partials.data();
     reduce.A_parts = tape.partials.data() + token_parts;

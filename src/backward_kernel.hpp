@@ -105,8 +105,8 @@ struct BackwardKernel {
     Rows<T const> x_rows, delta_rows, dy_rows, b_rows, c_rows;
     static constexpr int parts_width = Tile::threads == 1 ? Tile::states : (Tile::states % 4 == 0 ? 4 : 1);
     using PartsDeal = Deal<steps, Tile::states, Tile::threads, parts_width>;
-    Rows<S> parts_rows[2];          ///< of db and dc
-    int blocks, last_live;  ///< blocks of the segment, tokens of the last
+    Rows<S> parts_rows[2];       ///< of db and dc
+    int blocks, last_live;       ///< blocks of the segment, tokens of the last
     Matrix<S const> next_entry;  ///< of the tape, for the block before
     bool packs;                  ///< states come from the tape in packs
     ChannelStaging x, delta, dy;
@@ -235,7 +235,8 @@ struct BackwardKernel {
 
     KOKKOS_FORCEINLINE_FUNCTION void end_slab(int slab) const {
       if (!k.A_parts.absent()) store_registers<Tile>(place, matrix(k.A_parts, slab, segment.batch, segment.chunk), dA);
-      if (!k.dh0.absent() && segment.chunk == 0) store_registers<Tile>(place, matrix(k.dh0, slab, segment.batch), carry);
+      if (!k.dh0.absent() && segment.chunk == 0)
+        store_registers<Tile>(place, matrix(k.dh0, slab, segment.batch), carry);
     }
 
     KOKKOS_FORCEINLINE_FUNCTION void swap_in(int slab) {
@@ -252,7 +253,8 @@ struct BackwardKernel {
     KOKKOS_FORCEINLINE_FUNCTION void start_copies(Item const& item, int buffer, bool with_channels) {
       int const live = live_steps(item);
       std::int64_t const n = std::int64_t(item.slab) * Tile::states;
-      auto const begin = [&](auto& staging, Rows<T const> const& rows, std::int64_t first, int columns, auto const& to) {
+      auto const begin = [&](auto& staging, Rows<T const> const& rows, std::int64_t first, int columns,
+                             auto const& to) {
         if constexpr (Waits) {  // a span need not be a multiple of a block
           Rows<T const> const at_span{rows.mine + std::int64_t(item.span) * span * rows.row_stride, rows.row_stride,
                                       rows.column_stride};
@@ -338,9 +340,9 @@ struct BackwardKernel {
     }
 
     /// One token of the sweep: its sums over states and over channels, and the carry to the token before.
-    KOKKOS_FORCEINLINE_FUNCTION void backward_step(int buffer, int t, int states, Registers const& a, Registers const& before,
-                                                   Registers const& after, S (&dx)[ND], S (&ddelta)[ND], S (&db)[NS],
-                                                   S (&dc)[NS]) {
+    KOKKOS_FORCEINLINE_FUNCTION void backward_step(int buffer, int t, int states, Registers const& a,
+                                                   Registers const& before, Registers const& after, S (&dx)[ND],
+                                                   S (&ddelta)[ND], S (&db)[NS], S (&dc)[NS]) {
       auto const token = tokens(buffer);
       auto const token_b = vectors(buffer, 0);
       auto const token_c = vectors(buffer, 1);
@@ -395,14 +397,20 @@ struct BackwardKernel {
           int const rows = to.live > 0 ? live : 0;
           PSSA_UNROLL
           for (int n = 0; n < ChannelSums::owned; ++n)
-            if (t < rows) n == 0 ? to.put_first(t, sums.sum[set][0]) : to.put(t, n * OverStates::spread, sums.sum[set][n]);
+            if (t < rows) {
+              if (n == 0)
+                to.put_first(t, sums.sum[set][0]);
+              else
+                to.put(t, n * OverStates::spread, sums.sum[set][n]);
+            }
         }
       } else {
         this->outputs(k.dx).later(std::int64_t(item.span) * steps + t).put(sums.sum[0]);
         this->outputs(k.ddelta).later(std::int64_t(item.span) * steps + t).put(sums.sum[1]);
       }
     }
-    KOKKOS_FORCEINLINE_FUNCTION void put_states(int buffer, int t, typename OverChannels::template Pair<S> const& sums) const {
+    KOKKOS_FORCEINLINE_FUNCTION void put_states(int buffer, int t,
+                                                typename OverChannels::template Pair<S> const& sums) const {
       sums.each(place.warp_group, [&](int which, int i, S value) {
         parts(buffer, place.warp, which).at(t, place.ordered_state(i), 0) = value;
       });
@@ -475,7 +483,8 @@ struct BackwardKernel {
       auto const result = results(which);
       using Mine = typename ChannelStaging::Mine;
       auto const rows = this->channel_rows(to);
-      write_block<Mine>(rank, rows, false, t, 0, live, live_channels, [&](int row, int column, auto& values) { result.take(row, column, values); });
+      write_block<Mine>(rank, rows, false, t, 0, live, live_channels,
+                        [&](int row, int column, auto& values) { result.take(row, column, values); });
     }
 
     KOKKOS_FORCEINLINE_FUNCTION void run() {

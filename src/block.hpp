@@ -11,8 +11,8 @@
 /// Blocks of RowCount tokens x Columns channels or states, on their way from memory to a team's scratch and back.
 namespace pssa::impl {
 
-/// A block dealt to Threads threads in packs of Width neighbouring columns. The packs of a thread stand below each other,
-/// or, where there are fewer threads than a row has packs, also side by side.
+/// A block dealt to Threads threads in packs of Width neighbouring columns. The packs of a thread stand below each
+/// other, or, where there are fewer threads than a row has packs, also side by side.
 template <int RowCount, int Columns, int Threads, int Width>
 struct Deal {
   static constexpr int width = Width;
@@ -20,7 +20,8 @@ struct Deal {
   static constexpr int slots = (packs + Threads - 1) / Threads;  ///< packs of one thread
   static constexpr int across = Threads * width < Columns ? Columns / (Threads * width) : 1;  ///< side by side
   static constexpr int step = across > 1 ? 1 : Threads * width / Columns;                     ///< rows between others
-  static_assert(Columns % width == 0 && (across > 1 ? Columns : Threads * width) % (across > 1 ? Threads * width : Columns) == 0);
+  static_assert(Columns % width == 0);
+  static_assert(across > 1 ? Columns % (Threads * width) == 0 : Threads * width % Columns == 0);
 
   KOKKOS_FORCEINLINE_FUNCTION static constexpr int rows_to(int slot) { return slot / across * step; }
   KOKKOS_FORCEINLINE_FUNCTION static constexpr int columns_to(int slot) { return slot % across * Threads * width; }
@@ -33,20 +34,21 @@ struct Deal {
   KOKKOS_FORCEINLINE_FUNCTION static void each(int rank, F const& f) {
     PSSA_UNROLL
     for (int slot = 0; slot < slots; ++slot)
-      if (packs % Threads == 0 || rank + slot * Threads < packs) f(slot, row(rank) + rows_to(slot), column(rank) + columns_to(slot));
+      if (packs % Threads == 0 || rank + slot * Threads < packs)
+        f(slot, row(rank) + rows_to(slot), column(rank) + columns_to(slot));
   }
 };
 
-/// Whether offsets within a block of so many tokens, in bytes, are numbers of 32 bits, which halves the instructions that
-/// compute them.
+/// Whether offsets within a block of so many tokens, in bytes, are numbers of 32 bits, which halves the instructions
+/// that compute them.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION bool is_near(Tensor<T, 3> const& tensor, int tokens) {
   std::int64_t const most = std::int64_t{0x7fffffff} / (tokens * static_cast<int>(sizeof(T)));
   return -most <= tensor.stride[1] && tensor.stride[1] <= most;
 }
 
-/// The tokens of one sequence in memory, from a first channel or state on, as one thread sees them: what a block is read
-/// from or written to.
+/// The tokens of one sequence in memory, from a first channel or state on, as one thread sees them: what a block is
+/// read from or written to.
 template <class T>
 struct Rows {
   T* mine;  ///< the first element of the thread's first pack, in the block at token 0
@@ -221,7 +223,9 @@ struct Records {
   /// One field of all records.
   struct Field {
     S* data;
-    KOKKOS_FORCEINLINE_FUNCTION S& operator[](int element) const { return data[Interleaved ? element * Fields : element]; }
+    KOKKOS_FORCEINLINE_FUNCTION S& operator[](int element) const {
+      return data[Interleaved ? element * Fields : element];
+    }
   };
   KOKKOS_FORCEINLINE_FUNCTION Field field(int which) const { return {&at(0, 0, which)}; }
   template <int Taken>

@@ -12,8 +12,8 @@
 /// that its end state from zero and its sum of delta describe: h_end = exp(A sum delta) h_begin + end.
 namespace pssa::impl {
 
-/// Numbers of type S kept in rows of (batch, row, channels): state n in row n of a chunk, the sum of delta in row state.
-/// E may be a narrower type of the same bits: a number then takes several rows.
+/// Numbers of type S kept in rows of (batch, row, channels): state n in row n of a chunk, the sum of delta in row
+/// state. E may be a narrower type: a number's bits then take several rows.
 template <class S, class E>
 struct Ends {
   static constexpr int rows_a_number = static_cast<int>(sizeof(S) / sizeof(E));

@@ -37,7 +37,9 @@ struct ScatterSum {
     static_assert(Tokens % taken == 0);
 
     KOKKOS_FORCEINLINE_FUNCTION static int own_token(int place) { return place / spread & (taken - 1); }
-    KOKKOS_FORCEINLINE_FUNCTION static bool owns(int place) { return Lanes == spread * taken || place < spread * taken; }
+    KOKKOS_FORCEINLINE_FUNCTION static bool owns(int place) {
+      return Lanes == spread * taken || place < spread * taken;
+    }
 
     template <class S>
     KOKKOS_FORCEINLINE_FUNCTION static S sum(S (&value)[taken], int place) {
@@ -190,7 +192,9 @@ struct Place {
     return ordered_state(i);
   }
   /// The i-th of the thread's states in their order in memory.
-  KOKKOS_FORCEINLINE_FUNCTION int ordered_state(int i) const { return i / pack * pack * lanes + first_state + i % pack; }
+  KOKKOS_FORCEINLINE_FUNCTION int ordered_state(int i) const {
+    return i / pack * pack * lanes + first_state + i % pack;
+  }
   /// Whether the thread's states of the matrix may be accessed by load_states and store_states.
   template <class S>
   KOKKOS_FORCEINLINE_FUNCTION bool packs(Matrix<S> const& matrix) const {
@@ -271,7 +275,8 @@ KOKKOS_FORCEINLINE_FUNCTION void load_elements(Place const& place, Matrix<S> con
     PSSA_UNROLL
     for (int i = 0; i < NS; ++i) {
       int const n = place.ordered_state(i);
-      to[i][j] = d < from.live_channels && n < from.live_states ? from.data[d * channel_stride + n * state_stride] : R(0);
+      bool const live = d < from.live_channels && n < from.live_states;
+      to[i][j] = live ? from.data[d * channel_stride + n * state_stride] : R(0);
     }
   }
 }
