@@ -56,15 +56,17 @@ void backward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, 
     using ThisTile = decltype(tile);
     std::int64_t const tiles = (sizes.channels + ThisTile::channels - 1) / ThisTile::channels;
     DenseSegments segments{sizes.batch, sizes.length, tiles};
-    std::int64_t rows_a_chunk = Ends<S, S>::rows_for(sizes.state);
+    std::int64_t const rows_a_chunk = Ends<S, S>::rows_for(sizes.state);
     if (sizes.state <= ThisTile::states) {
       segments.unit = span_of(sizes.length, tape.interval, ThisTile::steps);
       segments.cut(chunks_of(sweep_tiles[chosen], segments.count(), Mine::units(exec), Mine::backward_split,
-                                  segments.most_chunks(sizes.state), options));
+                             segments.most_chunks(sizes.state), options));
     }
     ReduceKernel<ExecutionSpace, T, typename ThisTile::machine> reduce{
-        sizes,   tiles,   sizes.batch * segments.chunks,  nullptr,
-        nullptr, or_absent(gradients.db), or_absent(gradients.dc), or_absent(gradients.dA)};
+        sizes,   tiles,
+        sizes.batch * segments.chunks,
+        nullptr, nullptr,
+        or_absent(gradients.db), or_absent(gradients.dc), or_absent(gradients.dA)};
     std::int64_t const token_parts = tiles * reduce.token_sums();
     std::int64_t const A_parts = gradients.dA ? segments.chunks * sizes.batch * sizes.channels * sizes.state : 0;
     std::int64_t const carries =
@@ -106,6 +108,7 @@ void backward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, 
           ends};
       launch(exec, "pssa::scan_backward::sweep", segments.count(), kernel);
     };
+    // Only the kernel that also waits computes its offsets in 64 bits.
     auto const far = [](auto const& tensor) { return !tensor.absent() && !is_near(tensor, ThisTile::steps); };
     bool const any_far = far(in.x) || far(in.delta) || far(in.b) || far(in.c) || far(cotangents.dy) ||
                          far(or_absent(gradients.dx)) || far(or_absent(gradients.ddelta));

@@ -23,8 +23,7 @@ void forward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, I
                  waiting_bytes_max<ExecutionSpace>());
   if (tape != nullptr) {
     auto const sweep = sizes_of(typename Mine::Backward{});
-    auto const sweeper =
-        sweep[choose(call, sweep, sizes, Mine::units(exec), ScanOptions{})];
+    auto const sweeper = sweep[choose(call, sweep, sizes, Mine::units(exec), ScanOptions{})];
     auto const interval = options.checkpoint_interval != 0 ? options.checkpoint_interval : sweeper.steps;
     // Here already, so that a training step does not fail half way.
     check::scratch(call, sizes.state, interval,
@@ -43,10 +42,11 @@ void forward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, I
     DenseSegments segments{sizes.batch, sizes.length, (sizes.channels + ThisTile::channels - 1) / ThisTile::channels};
     // The ends of the chunks wait in y, which is written after them.
     Ends<S, T> const ends{out.y};
-    if (sizes.state <= ThisTile::states) {
+    bool const fits = sizes.state <= ThisTile::states;
+    if (fits) {
       segments.unit = tape != nullptr ? tape->interval : ThisTile::steps;
       segments.cut(chunks_of(tiles[chosen], segments.count(), Mine::units(exec), Mine::forward_split,
-                                  segments.most_chunks(ends.rows_for(sizes.state)), options));
+                             segments.most_chunks(ends.rows_for(sizes.state)), options));
     }
     auto const run = [&](auto slabs) {
       ForwardKernel<ExecutionSpace, T, ThisTile, decltype(slabs)::value> kernel{
@@ -71,7 +71,7 @@ void forward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, I
       CarryKernel<ExecutionSpace, S, T, false> const carry{sizes, segments, in.A, or_absent(in.h0), ends};
       launch(exec, "pssa::scan::carry", carry.count(), carry);
     }
-    if (sizes.state <= ThisTile::states) return run(std::false_type{});
+    if (fits) return run(std::false_type{});
     if constexpr (is_largest<ThisTile>(typename Mine::Forward{})) run(std::true_type{});
   });
 }

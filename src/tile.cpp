@@ -32,11 +32,13 @@ std::size_t choose(char const* call, std::vector<TileSize> const& tiles, Sizes c
                    ScanOptions const& options) {
   auto range = fitting(tiles, sizes.state);
   if (sizes.length != 1 && tiles[range.first].steps == 1) ++range.first;
-  std::vector<int> compiled;
-  for (auto i = range.first; i < range.last; ++i)
-    if (std::find(compiled.begin(), compiled.end(), tiles[i].channels) == compiled.end())
-      compiled.push_back(tiles[i].channels);
-  check::channel_tile(call, options, compiled);
+  if (options.channel_tile != 0) {
+    std::vector<int> compiled;
+    for (auto i = range.first; i < range.last; ++i)
+      if (std::find(compiled.begin(), compiled.end(), tiles[i].channels) == compiled.end())
+        compiled.push_back(tiles[i].channels);
+    check::channel_tile(call, options, compiled);
+  }
   for (auto i = range.first; i + 1 < range.last; ++i) {
     std::int64_t const width = tiles[i].channels;
     bool const busy = sizes.batch * ((sizes.channels + width - 1) / width) >= units && 2 * sizes.channels > width;
