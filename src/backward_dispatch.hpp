@@ -32,8 +32,8 @@ void carry_cotangents(ExecutionSpace const& exec, char const* call, Sizes const&
     using ThisTile = decltype(tile);
     segments.tiles = (sizes.channels + ThisTile::channels - 1) / ThisTile::channels;
     launch(exec, "pssa::scan_backward::ends", segments.count(),
-           EndsKernel<ExecutionSpace, T, ThisTile, S, true>{sizes, segments, reversed(cotangents.dy),
-                                                             reversed(in.delta), reversed(in.c), in.A, ends});
+           EndsKernel<ExecutionSpace, T, ThisTile, S, true>{{sizes, segments, reversed(cotangents.dy),
+                                                              reversed(in.delta), reversed(in.c), in.A, ends}});
   });
   CarryKernel<ExecutionSpace, S, S, true> const carry{sizes, segments, in.A, or_absent(cotangents.dhT), ends};
   launch(exec, "pssa::scan_backward::carry", carry.count(), carry);
@@ -84,7 +84,7 @@ void backward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, 
       using Kernel = BackwardKernel<ExecutionSpace, T, ThisTile, decltype(waits)::value>;
       std::int64_t const n = sizes.state;
       std::int64_t const per_tile = sizes.batch * sizes.length * 2 * n;
-      Kernel kernel{
+      Kernel kernel{{
           sizes,
           segments,
           in.x,
@@ -105,14 +105,14 @@ void backward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, 
           {A_parts > 0 ? tape.partials.data() + token_parts : nullptr,
            {sizes.batch, segments.chunks, sizes.channels, n},
            {segments.chunks * sizes.channels * n, sizes.channels * n, n, 1}},
-          ends};
+          ends}};
       launch(exec, "pssa::scan_backward::sweep", segments.count(), kernel);
     };
     // Only the kernel that also waits computes its offsets in 64 bits.
     auto const far = [](auto const& tensor) { return !tensor.absent() && !is_near(tensor, ThisTile::steps); };
     bool const any_far = far(in.x) || far(in.delta) || far(in.b) || far(in.c) || far(cotangents.dy) ||
                          far(or_absent(gradients.dx)) || far(or_absent(gradients.ddelta));
-    if (any_far || BackwardKernel<ExecutionSpace, T, ThisTile, true>::waits(sizes, tape.interval))
+    if (any_far || BackwardKernel<ExecutionSpace, T, ThisTile, true>::Mine::waits(sizes, tape.interval))
       sweep(std::true_type{});
     else
       sweep(std::false_type{});

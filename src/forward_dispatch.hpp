@@ -49,7 +49,7 @@ void forward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, I
                              segments.most_chunks(ends.rows_for(sizes.state)), options));
     }
     auto const run = [&](auto slabs) {
-      ForwardKernel<ExecutionSpace, T, ThisTile, decltype(slabs)::value> kernel{
+      ForwardKernel<ExecutionSpace, T, ThisTile, decltype(slabs)::value> kernel{{
           sizes,
           segments,
           in.x,
@@ -62,12 +62,12 @@ void forward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, I
           or_absent(out.hT),
           tape != nullptr ? tape->tensor() : Tensor<S, 4>{},
           tape != nullptr ? tape->interval : 1,
-          ends};
+          ends}};
       launch(exec, "pssa::scan::forward", segments.count(), kernel);
     };
     if (segments.chunks > 1) {
       launch(exec, "pssa::scan::ends", segments.count(),
-             EndsKernel<ExecutionSpace, T, ThisTile, T, false>{sizes, segments, in.x, in.delta, in.b, in.A, ends});
+             EndsKernel<ExecutionSpace, T, ThisTile, T, false>{{sizes, segments, in.x, in.delta, in.b, in.A, ends}});
       CarryKernel<ExecutionSpace, S, T, false> const carry{sizes, segments, in.A, or_absent(in.h0), ends};
       launch(exec, "pssa::scan::carry", carry.count(), carry);
     }

@@ -61,6 +61,9 @@ template <class ExecutionSpace, class Tile>
 using TeamPolicyOf = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<Tile::threads, Tile::teams>,
                                         Kokkos::Experimental::WorkItemProperty::HintLightWeight_t>;
 
+/// Level 0 of scratch has about 40 KiB before Kokkos 5.2.
+inline constexpr std::size_t most_scratch = 40000;
+
 /// What aligning a piece of scratch can cost, in bytes.
 inline constexpr std::size_t scratch_alignment = 16;
 

@@ -31,6 +31,8 @@ struct Walk {
   std::int64_t first_channel;
   int live_channels;
   [[maybe_unused]] int all_states;  ///< of the only slab
+  int blocks;     ///< of the segment; a segment fits a length of 2^31 blocks
+  int last_live;  ///< tokens of the last
 
   KOKKOS_FORCEINLINE_FUNCTION Walk(Segment const& mine, std::int64_t channels, std::int64_t states, int team_rank)
       : segment(mine),
@@ -40,13 +42,14 @@ struct Walk {
         first_channel(mine.tile * Tile::channels),
         live_channels(static_cast<int>(
             Kokkos::min(std::int64_t(Tile::channels), channels - mine.tile * Tile::channels))),
-        all_states(static_cast<int>(states)) {}
+        all_states(static_cast<int>(states)),
+        blocks(static_cast<int>((length() + steps - 1) / steps)),
+        last_live(static_cast<int>(length() - std::int64_t(blocks - 1) * steps)) {}
 
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t tokens_in_segment() const { return segment.end - segment.begin; }
-  /// Blocks of the segment. The sizes of a segment fit a length of 2^31 blocks.
-  KOKKOS_FORCEINLINE_FUNCTION int block_count() const {
-    return static_cast<int>((tokens_in_segment() + steps - 1) / steps);
-  }
+  /// Of the segment.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t length() const { return segment.end - segment.begin; }
+  /// Of a block.
+  KOKKOS_FORCEINLINE_FUNCTION int live_steps(int block) const { return block + 1 < blocks ? steps : last_live; }
 
   KOKKOS_FORCEINLINE_FUNCTION int live_states([[maybe_unused]] int slab) const {
     if constexpr (!Slabs) return all_states;
