@@ -30,13 +30,51 @@ void carry_cotangents(ExecutionSpace const& exec, char const* call, Sizes const&
   auto const chosen = choose(call, sizes_of(typename Mine::Forward{}), sizes, Mine::units(exec), ScanOptions{});
   visit(typename Mine::Forward{}, chosen, [&](auto tile) {
     using ThisTile = decltype(tile);
-    segments.tiles = (sizes.channels + ThisTile::channels - 1) / ThisTile::channels;
+    segments.tiles = tiles_of<ThisTile>(sizes);
     launch(exec, "pssa::scan_backward::ends", segments.count(),
            EndsKernel<ExecutionSpace, T, ThisTile, S, true>{{sizes, segments, reversed(cotangents.dy),
                                                               reversed(in.delta), reversed(in.c), in.A, ends}});
   });
   CarryKernel<ExecutionSpace, S, S, true> const carry{sizes, segments, in.A, or_absent(cotangents.dhT), ends};
   launch(exec, "pssa::scan_backward::carry", carry.count(), carry);
+}
+
+/// Gives the segments room for their parts of db, dc and dA and for what chunks leave each other, and returns the kernel
+/// that adds the parts.
+template <class ExecutionSpace, class Tile, class T>
+auto make_parts(ExecutionSpace const& exec, GradientTensors<T> const& gradients,
+                TapeStorage<state_type<T>, typename ExecutionSpace::memory_space>& tape,
+                BackwardArguments<T>& arguments) {
+  using S = state_type<T>;
+  auto const& sizes = arguments.sizes;
+  std::int64_t const tiles = arguments.segments.tiles;
+  std::int64_t const chunks = arguments.segments.chunks;
+  std::int64_t const n = sizes.state;
+  std::int64_t const rows_a_chunk = Ends<S, S>::rows_for(n);
+  ReduceKernel<ExecutionSpace, T, typename Tile::machine> reduce{
+      sizes,   tiles,
+      sizes.batch * chunks,
+      nullptr, nullptr,
+      or_absent(gradients.db), or_absent(gradients.dc), or_absent(gradients.dA)};
+  std::int64_t const token_parts = tiles * reduce.token_sums();
+  std::int64_t const A_parts = gradients.dA ? chunks * sizes.batch * sizes.channels * n : 0;
+  std::int64_t const carries = chunks > 1 ? sizes.batch * chunks * rows_a_chunk * sizes.channels : 0;
+  grow(exec, "pssa::Tape::partials", tape.partials, token_parts + A_parts + carries);
+  S* const parts = tape.partials.data();
+  reduce.token_parts = parts;
+  reduce.A_parts = parts + token_parts;
+  std::int64_t const per_tile = sizes.batch * sizes.length * 2 * n;
+  arguments.token_parts = {token_parts > 0 ? parts : nullptr,
+                           {tiles, sizes.batch, sizes.length, 2, n},
+                           {per_tile, sizes.length * 2 * n, 2 * n, n, 1}};
+  arguments.A_parts = {A_parts > 0 ? parts + token_parts : nullptr,
+                       {sizes.batch, chunks, sizes.channels, n},
+                       {chunks * sizes.channels * n, sizes.channels * n, n, 1}};
+  arguments.carries = {{parts + token_parts + A_parts,
+                        {sizes.batch, chunks * rows_a_chunk, sizes.channels},
+                        {chunks * rows_a_chunk * sizes.channels, sizes.channels, 1}},
+                       rows_a_chunk};
+  return reduce;
 }
 
 template <class ExecutionSpace, class T>
@@ -51,68 +89,54 @@ void backward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, 
                  backward_waiting_bytes(sweep_tiles[chosen], sizes.state, sizes.length, tape.interval, sizeof(S)),
                  waiting_bytes_max<ExecutionSpace>());
   if (gradients.empty()) return;
-  auto const states = tape.tensor();
+  BackwardArguments<T> arguments{sizes,
+                                 {sizes.batch, sizes.length},
+                                 in.x,
+                                 in.delta,
+                                 in.b,
+                                 in.c,
+                                 cotangents.dy,
+                                 in.A,
+                                 or_absent(cotangents.dhT),
+                                 tape.tensor().as_const(),
+                                 tape.interval,
+                                 or_absent(gradients.dx),
+                                 or_absent(gradients.ddelta),
+                                 or_absent(gradients.dh0)};
+  auto& segments = arguments.segments;
+  auto const relays = sizes_of(typename Mine::BackwardRelays{});
+  if (auto const relay =
+          choose_relay(relays, sweep_tiles[chosen], sizes, Mine::units(exec), Mine::backward_relay, options)) {
+    bool done = false;
+    visit(typename Mine::BackwardRelays{}, *relay, [&](auto tile) {
+      using Kernel = BackwardRelayKernel<ExecutionSpace, T, decltype(tile)>;
+      if (!Kernel::Mine::fits(arguments)) return;
+      segments.tiles = tiles_of<decltype(tile)>(sizes);
+      auto const reduce = make_parts<ExecutionSpace, decltype(tile)>(exec, gradients, tape, arguments);
+      launch(exec, "pssa::scan_backward::sweep", segments.count(), Kernel{arguments});
+      launch(exec, "pssa::scan_backward::reduce", reduce.token_sums() + reduce.A_sums(), reduce);
+      done = true;
+    });
+    if (done) return;
+  }
   visit(typename Mine::Backward{}, chosen, [&](auto tile) {
     using ThisTile = decltype(tile);
-    std::int64_t const tiles = (sizes.channels + ThisTile::channels - 1) / ThisTile::channels;
-    DenseSegments segments{sizes.batch, sizes.length, tiles};
-    std::int64_t const rows_a_chunk = Ends<S, S>::rows_for(sizes.state);
+    segments.tiles = tiles_of<ThisTile>(sizes);
     if (sizes.state <= ThisTile::states) {
       segments.unit = span_of(sizes.length, tape.interval, ThisTile::steps);
       segments.cut(chunks_of(sweep_tiles[chosen], segments.count(), Mine::units(exec), Mine::backward_split,
                              segments.most_chunks(sizes.state), options));
     }
-    ReduceKernel<ExecutionSpace, T, typename ThisTile::machine> reduce{
-        sizes,   tiles,
-        sizes.batch * segments.chunks,
-        nullptr, nullptr,
-        or_absent(gradients.db), or_absent(gradients.dc), or_absent(gradients.dA)};
-    std::int64_t const token_parts = tiles * reduce.token_sums();
-    std::int64_t const A_parts = gradients.dA ? segments.chunks * sizes.batch * sizes.channels * sizes.state : 0;
-    std::int64_t const carries =
-        segments.chunks > 1 ? sizes.batch * segments.chunks * rows_a_chunk * sizes.channels : 0;
-    grow(exec, "pssa::Tape::partials", tape.partials, token_parts + A_parts + carries);
-    reduce.token_parts = tape.partials.data();
-    reduce.A_parts = tape.partials.data() + token_parts;
-    Ends<S, S> const ends{{tape.partials.data() + token_parts + A_parts,
-                           {sizes.batch, segments.chunks * rows_a_chunk, sizes.channels},
-                           {segments.chunks * rows_a_chunk * sizes.channels, sizes.channels, 1}},
-                          rows_a_chunk};
-    if (segments.chunks > 1) carry_cotangents(exec, call, sizes, segments, in, cotangents, ends);
+    auto const reduce = make_parts<ExecutionSpace, ThisTile>(exec, gradients, tape, arguments);
+    if (segments.chunks > 1) carry_cotangents(exec, call, sizes, segments, in, cotangents, arguments.carries);
 
     auto const sweep = [&](auto waits) {
-      using Kernel = BackwardKernel<ExecutionSpace, T, ThisTile, decltype(waits)::value>;
-      std::int64_t const n = sizes.state;
-      std::int64_t const per_tile = sizes.batch * sizes.length * 2 * n;
-      Kernel kernel{{
-          sizes,
-          segments,
-          in.x,
-          in.delta,
-          in.b,
-          in.c,
-          cotangents.dy,
-          in.A,
-          or_absent(cotangents.dhT),
-          states.as_const(),
-          tape.interval,
-          or_absent(gradients.dx),
-          or_absent(gradients.ddelta),
-          or_absent(gradients.dh0),
-          {token_parts > 0 ? tape.partials.data() : nullptr,
-           {tiles, sizes.batch, sizes.length, 2, n},
-           {per_tile, sizes.length * 2 * n, 2 * n, n, 1}},
-          {A_parts > 0 ? tape.partials.data() + token_parts : nullptr,
-           {sizes.batch, segments.chunks, sizes.channels, n},
-           {segments.chunks * sizes.channels * n, sizes.channels * n, n, 1}},
-          ends}};
+      BackwardKernel<ExecutionSpace, T, ThisTile, decltype(waits)::value> const kernel{arguments};
       launch(exec, "pssa::scan_backward::sweep", segments.count(), kernel);
     };
+    using Walk = typename BackwardKernel<ExecutionSpace, T, ThisTile, true>::Mine;
     // Only the kernel that also waits computes its offsets in 64 bits.
-    auto const far = [](auto const& tensor) { return !tensor.absent() && !is_near(tensor, ThisTile::steps); };
-    bool const any_far = far(in.x) || far(in.delta) || far(in.b) || far(in.c) || far(cotangents.dy) ||
-                         far(or_absent(gradients.dx)) || far(or_absent(gradients.ddelta));
-    if (any_far || BackwardKernel<ExecutionSpace, T, ThisTile, true>::Mine::waits(sizes, tape.interval))
+    if (!Walk::is_near(arguments) || Walk::waits(sizes, tape.interval))
       sweep(std::true_type{});
     else
       sweep(std::false_type{});

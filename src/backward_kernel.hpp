@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The pssa authors
 #pragma once
 
+#include "backward_relay.hpp"
 #include "backward_walk.hpp"
 #include "team.hpp"
 
@@ -28,6 +29,32 @@ struct BackwardKernel {
   KOKKOS_FUNCTION void operator()(Member const& member) const {
     auto const& segments = arguments.segments;
     Team const team(member, Mine::scratch_elements, Mine::waiting_elements(arguments));
+    for (std::int64_t index = member.league_rank(); index < segments.count(); index += member.league_size()) {
+      Mine(arguments, team, segments(index)).run();
+      team.barrier();  // the next segment reuses the scratch
+    }
+  }
+};
+
+/// The same with a relay of warps in every team.
+template <class ExecutionSpace, class T, class Relay>
+struct BackwardRelayKernel {
+  using S = state_type<T>;
+  using Policy = TeamPolicyOf<ExecutionSpace, Relay>;
+  using Member = typename Policy::member_type;
+  using Team = MemberTeam<Member, S>;
+  using Mine = BackwardRelay<T, Relay, Team>;
+  static_assert(Mine::scratch_elements * sizeof(S) <= most_scratch);
+
+  BackwardArguments<T> arguments;
+
+  Policy policy(ExecutionSpace const& exec) const {
+    return team_policy<Relay>(exec, arguments.segments.league(), Mine::scratch_elements * sizeof(S), 0);
+  }
+
+  KOKKOS_FUNCTION void operator()(Member const& member) const {
+    auto const& segments = arguments.segments;
+    Team const team(member, Mine::scratch_elements, 0);
     for (std::int64_t index = member.league_rank(); index < segments.count(); index += member.league_size()) {
       Mine(arguments, team, segments(index)).run();
       team.barrier();  // the next segment reuses the scratch

@@ -24,9 +24,9 @@ struct BackwardArguments {
   // What is not wanted has data null.
   Tensor<T, 3> dx, ddelta;
   Tensor<S, 3> dh0;
-  Tensor<S, 5> token_parts;  ///< (tile, batch, length, b or c, state): parts of db and dc
-  Tensor<S, 4> A_parts;       ///< (batch, chunk, channels, state): parts of dA
-  Ends<S, S> carries;         ///< where there are several chunks, the cotangent that reaches each from later tokens
+  Tensor<S, 5> token_parts{};  ///< (tile, batch, length, b or c, state): parts of db and dc
+  Tensor<S, 4> A_parts{};      ///< (batch, chunk, channels, state): parts of dA
+  Ends<S, S> carries{};        ///< where there are several chunks, the cotangent that reaches each from later tokens
 };
 
 /// The backward sweep: a team walks one segment backwards in blocks of tokens. From the state that the tape kept it
@@ -59,7 +59,10 @@ struct BackwardWalk : Walk<T, Tile, true, Waits> {
   using Vectors = Records<S, steps, Tile::states, 1, false>;                                       // b or c
   using Results = Records<S, steps, Tile::channels, 1, false>;  // dx or ddelta, summed over slabs
   using Parts = Records<S, steps, Tile::states, 1, false>;      // db or dc of one warp
-  static constexpr int block_elements = Tokens::size + 2 * Vectors::size + 2 * Tile::warps * Parts::size;
+  /// The parts of a lone warp take the place of the b and c that they are made from.
+  static constexpr bool parts_replace = Tile::warps == 1;
+  static constexpr int block_elements =
+      Tokens::size + 2 * Vectors::size + (parts_replace ? 0 : 2 * Tile::warps * Parts::size);
   /// Blocks in scratch: with two, the next is staged beside the present one, and teams meet once a block.
   static constexpr int buffers =
       Tile::buffers == 2 && !Waits && 2 * block_elements * sizeof(S) <= most_scratch ? 2 : 1;
@@ -70,6 +73,11 @@ struct BackwardWalk : Walk<T, Tile, true, Waits> {
     return waiting_tiles(slabs_of(arguments.sizes.state, Tile::states),
                          span_of(arguments.sizes.length, arguments.interval, steps), steps) *
            Tile::states * Tile::channels;
+  }
+  /// True where offsets within a block have 32 bits.
+  static bool is_near(BackwardArguments<T> const& k) {
+    auto const near = [](auto const& tensor) { return tensor.absent() || impl::is_near(tensor, steps); };
+    return near(k.x) && near(k.delta) && near(k.b) && near(k.c) && near(k.dy) && near(k.dx) && near(k.ddelta);
   }
   /// True when register tiles wait or a span is not one block: the walk must be the one with Waits.
   static bool waits(Sizes const& sizes, std::int64_t interval) {
@@ -84,7 +92,7 @@ struct BackwardWalk : Walk<T, Tile, true, Waits> {
   };
 
   BackwardArguments<T> const& k;
-  Team const& team;
+  Team team;
   int span;
   int span_entries;          ///< tape entries a span
   std::int64_t first_entry;  ///< of the segment
@@ -143,7 +151,8 @@ struct BackwardWalk : Walk<T, Tile, true, Waits> {
     return {team.scratch() + buffer * block_elements + Tokens::size + which * Vectors::size};
   }
   KOKKOS_FORCEINLINE_FUNCTION Parts parts(int buffer, int warp, int which) const {
-    return {team.scratch() + buffer * block_elements + Tokens::size + 2 * Vectors::size + (2 * warp + which) * Parts::size};
+    constexpr int before = Tokens::size + (parts_replace ? 0 : 2 * Vectors::size);
+    return {team.scratch() + buffer * block_elements + before + (2 * warp + which) * Parts::size};
   }
   KOKKOS_FORCEINLINE_FUNCTION Results results(int which) const {
     return {team.scratch() + buffers * block_elements + which * Results::size};
@@ -229,8 +238,7 @@ struct BackwardWalk : Walk<T, Tile, true, Waits> {
   }
 
   /// Starts to bring an item into scratch: its b and c, and its block's x, delta and dy.
-  KOKKOS_FORCEINLINE_FUNCTION void start_copies(Item const& item, int buffer, bool with_channels) {
-    int const live = live_steps(item);
+  KOKKOS_FORCEINLINE_FUNCTION void start_copies(Item const& item, int live, int buffer, bool with_channels) {
     std::int64_t const n = std::int64_t(item.slab) * Tile::states;
     auto const begin = [&](auto& staging, Rows<T const> const& rows, std::int64_t first, int columns,
                            auto const& to) {
@@ -292,7 +300,7 @@ struct BackwardWalk : Walk<T, Tile, true, Waits> {
       for (int block = 0; block < last; ++block) {
         Item const item{which, block, slab};
         team.barrier();
-        start_copies(item, 0, true);
+        start_copies(item, live_steps(item), 0, true);
         finish(0, true);
         team.barrier();
         int const states = live_states(slab);
@@ -395,19 +403,25 @@ struct BackwardWalk : Walk<T, Tile, true, Waits> {
     });
   }
 
-  /// Sweeps over a block. Calls begun() once the registers of the state before it are free.
+  /// A block's decays, and the states before and after its tokens.
+  struct Block {
+    Registers a[steps], h[steps + 1];
+  };
+
+  /// Computes a block's states. Calls begun() once the registers of the state before it are free.
   template <class F>
-  KOKKOS_FORCEINLINE_FUNCTION void compute(Item const& item, int buffer, F const& begun) {
-    S a[steps][NS][ND];
-    S h[steps + 1][NS][ND];
-    int const states = live_states(item.slab);
-    int const live = live_steps(item);
-    each([&](int i, int j) { h[0][i][j] = start[i][j]; });
-    if constexpr (!Waits && Base::TilePlace::swizzles) swizzle<Tile>(place, h[0]);
+  KOKKOS_FORCEINLINE_FUNCTION void run_forward(Item const& item, int live, int buffer, Block& block, F const& begun) {
+    each([&](int i, int j) { block.h[0][i][j] = start[i][j]; });
+    if constexpr (!Waits && Base::TilePlace::swizzles) swizzle<Tile>(place, block.h[0]);
     begun();
     PSSA_UNROLL
-    for (int t = 0; t < (Tile::padded ? steps : live); ++t) forward_step(buffer, t, states, h[t], a[t], h[t + 1]);
+    for (int t = 0; t < (Tile::padded ? steps : live); ++t)
+      forward_step(buffer, t, live_states(item.slab), block.h[t], block.a[t], block.h[t + 1]);
+  }
 
+  /// Sweeps over a block.
+  KOKKOS_FORCEINLINE_FUNCTION void run_backward(Item const& item, int live, int buffer, Block const& block) {
+    int const states = live_states(item.slab);
     // Sums wait in registers for a few tokens: the compiler may not move a load of scratch over a store.
     constexpr int held = Tile::padded ? Tile::unroll : 1;
     bool const wants_states = !k.token_parts.absent();
@@ -417,21 +431,22 @@ struct BackwardWalk : Walk<T, Tile, true, Waits> {
       PSSA_UNROLL
       for (int u = held - 1; u >= 0; --u) {
         int const t = end - held + u;
-        backward_step(buffer, t, states, a[t], h[t], h[t + 1], dx[u], ddelta[u], db[u], dc[u]);
+        backward_step(buffer, t, states, block.a[t], block.h[t], block.h[t + 1], dx[u], ddelta[u], db[u], dc[u]);
       }
       PSSA_UNROLL
       for (int u = held - 1; u >= 0; --u)
         put_channels(item, end - held + u, live, {dx[u], ddelta[u], place.lane});
       if (wants_states) {
+        if (parts_replace) warp_barrier();
         PSSA_UNROLL
         for (int u = 0; u < held; ++u) put_states(buffer, end - held + u, {db[u], dc[u], place.warp_group});
       }
     }
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void write(Item const& item, int buffer) const {
+  /// Writes an item's parts and, where they wait in scratch, its dx and ddelta.
+  KOKKOS_FORCEINLINE_FUNCTION void write(Item const& item, int rows, int buffer) const {
     std::int64_t const t = begin(item) - segment.begin;
-    int const rows = live_steps(item);
     if (!k.token_parts.absent()) {
       constexpr int width = PartsDeal::width;
       PSSA_UNROLL
@@ -449,6 +464,7 @@ struct BackwardWalk : Walk<T, Tile, true, Waits> {
               }
             });
     }
+    if (parts_replace) warp_barrier();  // the next b and c replace them
     if constexpr (Waits) {
       if (item.slab + 1 == slabs) {
         write_channels(k.dx, 0, t, rows);
@@ -475,7 +491,7 @@ struct BackwardWalk : Walk<T, Tile, true, Waits> {
     Item item{spans - 1, spans > 0 ? last_block(spans - 1) : 0, 0};
     if (spans > 0) {
       if (item.block > 0) replay(item.span);
-      start_copies(item, 0, true);
+      start_copies(item, live_steps(item), 0, true);
       load_start(item);
       finish(0, true);
       team.barrier();
@@ -485,22 +501,25 @@ struct BackwardWalk : Walk<T, Tile, true, Waits> {
       Item const after = next(item);
       bool const more = after.span >= 0;
       if (slabs > 1) swap_in(item.slab);
-      if (buffers == 2 && more) start_copies(after, 1 - buffer, true);
-      compute(item, buffer, [&] {
+      if (buffers == 2 && more) start_copies(after, live_steps(after), 1 - buffer, true);
+      int const live = live_steps(item);
+      Block states;
+      run_forward(item, live, buffer, states, [&] {
         if (!Waits && more) load_start(after);
       });
+      run_backward(item, live, buffer, states);
       if (slabs > 1) swap_out(item.slab);
       if constexpr (buffers == 2) {
         if (more) finish(1 - buffer, true);
         team.barrier();
-        write(item, buffer);
+        write(item, live, buffer);
         buffer = 1 - buffer;
       } else {
         team.barrier();
-        write(item, buffer);
+        write(item, live, buffer);
         if (Waits && more && after.span != item.span && after.block > 0) replay(after.span);
         if (more) {
-          start_copies(after, 0, after.slab == 0);
+          start_copies(after, live_steps(after), 0, after.slab == 0);
           if (Waits) load_start(after);
           finish(0, after.slab == 0);
         }

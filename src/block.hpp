@@ -77,10 +77,12 @@ struct Staging {
                                          int live_rows, int live_columns, To const& to) {
     // Most blocks have all their rows.
     if (near && live_rows >= RowCount && (width == 1 || live_columns >= Columns)) {
-      int const row_stride = static_cast<int>(rows.row_stride);
-      T const* const from = rows.mine + n * rows.column_stride + std::int64_t(block) * (row_stride * RowCount);
+      // In bytes, for then an address is one instruction.
+      int const row_bytes = static_cast<int>(rows.row_stride * static_cast<int>(sizeof(T)));
+      char const* const from = reinterpret_cast<char const*>(rows.mine + n * rows.column_stride) +
+                               std::int64_t(block) * (row_bytes * RowCount);
       Mine::each(rank, [&](int slot, int, int column) {
-        T const* pack = from + std::int64_t(row_stride) * Mine::rows_to(slot);
+        auto const* pack = reinterpret_cast<T const*>(from + std::int64_t(row_bytes) * Mine::rows_to(slot));
         if constexpr (Mine::across > 1) pack += Mine::columns_to(slot) * rows.column_stride;
         copy(slot, rank, pack, rows.column_stride, width > 1 || column < live_columns, to);
       });

@@ -47,7 +47,7 @@ struct EndsWalk : Walk<T, Tile, false, false> {
   static constexpr int scratch_elements = Tile::buffers * (Tokens::size + Vectors::size);
 
   EndsArguments<T, E> const& k;
-  Team const& team;
+  Team team;
   std::int64_t first_row;
   Rows<T const> x_rows, delta_rows, b_rows;
   bool near;              ///< offsets within a block have 32 bits

@@ -37,40 +37,53 @@ void forward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, I
     tape->channel_stride = Mine::channel_major ? 1 : sizes.state;
     tape->state_stride = Mine::channel_major ? sizes.channels : 1;
   }
+  ForwardArguments<T> arguments{sizes,
+                                {sizes.batch, sizes.length},
+                                in.x,
+                                in.delta,
+                                in.b,
+                                in.c,
+                                in.A,
+                                or_absent(in.h0),
+                                out.y,
+                                or_absent(out.hT),
+                                tape != nullptr ? tape->tensor() : Tensor<S, 4>{},
+                                tape != nullptr ? tape->interval : 1,
+                                {out.y}};  // the ends of chunks wait in y, which is written after them
+  auto& segments = arguments.segments;
+  auto const relays = sizes_of(typename Mine::ForwardRelays{});
+  if (auto const relay = choose_relay(relays, tiles[chosen], sizes, Mine::units(exec), Mine::forward_relay, options)) {
+    bool done = false;
+    visit(typename Mine::ForwardRelays{}, *relay, [&](auto tile) {
+      using ThisRelay = decltype(tile);
+      using Kernel = ForwardRelayKernel<ExecutionSpace, T, ThisRelay>;
+      if (!Kernel::Mine::fits(arguments)) return;
+      segments.tiles = tiles_of<ThisRelay>(sizes);
+      launch(exec, "pssa::scan::forward", segments.count(), Kernel{arguments});
+      done = true;
+    });
+    if (done) return;
+  }
   visit(typename Mine::Forward{}, chosen, [&](auto tile) {
     using ThisTile = decltype(tile);
-    DenseSegments segments{sizes.batch, sizes.length, (sizes.channels + ThisTile::channels - 1) / ThisTile::channels};
-    // The ends of the chunks wait in y, which is written after them.
-    Ends<S, T> const ends{out.y};
+    segments.tiles = tiles_of<ThisTile>(sizes);
+    auto const& ends = arguments.carries;
     bool const fits = sizes.state <= ThisTile::states;
     if (fits) {
       segments.unit = tape != nullptr ? tape->interval : ThisTile::steps;
       segments.cut(chunks_of(tiles[chosen], segments.count(), Mine::units(exec), Mine::forward_split,
                              segments.most_chunks(ends.rows_for(sizes.state)), options));
     }
-    auto const run = [&](auto slabs) {
-      ForwardKernel<ExecutionSpace, T, ThisTile, decltype(slabs)::value> kernel{{
-          sizes,
-          segments,
-          in.x,
-          in.delta,
-          in.b,
-          in.c,
-          in.A,
-          or_absent(in.h0),
-          out.y,
-          or_absent(out.hT),
-          tape != nullptr ? tape->tensor() : Tensor<S, 4>{},
-          tape != nullptr ? tape->interval : 1,
-          ends}};
-      launch(exec, "pssa::scan::forward", segments.count(), kernel);
-    };
     if (segments.chunks > 1) {
       launch(exec, "pssa::scan::ends", segments.count(),
              EndsKernel<ExecutionSpace, T, ThisTile, T, false>{{sizes, segments, in.x, in.delta, in.b, in.A, ends}});
       CarryKernel<ExecutionSpace, S, T, false> const carry{sizes, segments, in.A, or_absent(in.h0), ends};
       launch(exec, "pssa::scan::carry", carry.count(), carry);
     }
+    auto const run = [&](auto slabs) {
+      ForwardKernel<ExecutionSpace, T, ThisTile, decltype(slabs)::value> const kernel{arguments};
+      launch(exec, "pssa::scan::forward", segments.count(), kernel);
+    };
     if (fits) return run(std::false_type{});
     if constexpr (is_largest<ThisTile>(typename Mine::Forward{})) run(std::true_type{});
   });

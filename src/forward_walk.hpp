@@ -62,7 +62,7 @@ struct ForwardWalk : Walk<T, Tile, false, Slabs> {
   }
 
   ForwardArguments<T> const& k;
-  Team const& team;
+  Team team;
   int slabs;
 
   Rows<T const> x_rows, delta_rows, b_rows, c_rows;

@@ -98,6 +98,13 @@ KOKKOS_FORCEINLINE_FUNCTION void barrier([[maybe_unused]] Team const& team) {
 #endif
 }
 
+/// Barrier of a warp: what its lanes have written to scratch, all of them see afterwards.
+KOKKOS_FORCEINLINE_FUNCTION void warp_barrier() {
+#if PSSA_ON_CUDA
+  __syncwarp();
+#endif
+}
+
 /// The same pointer into level-0 scratch, which the compiler then knows to be shared memory: through Kokkos' scratch
 /// handle it sees a generic address, whose accesses are slower and twice as wide.
 template <class S>
@@ -122,6 +129,20 @@ KOKKOS_FORCEINLINE_FUNCTION void start_copy(S* to, S const* from, bool live) {
                : "memory");
 #else
   *to = live ? *from : S(0);
+#endif
+}
+
+/// Makes one group of the copies that this thread has started since the last.
+KOKKOS_FORCEINLINE_FUNCTION void commit_copies() {
+#if PSSA_ON_CUDA
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+/// Waits for this thread's copies but those of its last group.
+KOKKOS_FORCEINLINE_FUNCTION void finish_copies_but_last() {
+#if PSSA_ON_CUDA
+  asm volatile("cp.async.wait_group 1;" ::: "memory");
 #endif
 }
 

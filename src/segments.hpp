@@ -23,7 +23,7 @@ struct Segment {
 struct DenseSegments {
   std::int64_t batch;
   std::int64_t length;
-  std::int64_t tiles;
+  std::int64_t tiles = 0;
   std::int64_t chunks = 1;
   std::int64_t unit = 1;  ///< chunks begin at multiples of it, and are as even as that allows
   // Without a cut the only chunk begins at 0 and ends with the sequence.

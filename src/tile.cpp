@@ -47,6 +47,21 @@ std::size_t choose(char const* call, std::vector<TileSize> const& tiles, Sizes c
   return range.last - 1;
 }
 
+std::optional<std::size_t> choose_relay(std::vector<TileSize> const& relays, TileSize const& tile, Sizes const& sizes,
+                                        std::int64_t units, RelayRule const& rule, ScanOptions const& options) {
+  if (relays.empty() || relays.back().states < sizes.state) return std::nullopt;
+  if (options.channel_tile != 0 || options.time_chunks != 0) return std::nullopt;
+  if (sizes.length <= 1 || sizes.length > rule.longest) return std::nullopt;
+  auto const teams = [&](TileSize const& each) {
+    return sizes.batch * ((sizes.channels + each.channels - 1) / each.channels);
+  };
+  if (teams(tile) * tile.warps >= rule.few * units) return std::nullopt;
+  auto const range = fitting(relays, sizes.state);
+  for (auto i = range.first; i + 1 < range.last; ++i)
+    if (2 * teams(relays[i]) >= units) return i;
+  return range.last - 1;
+}
+
 std::int64_t chunks_of(TileSize const& tile, std::int64_t teams, std::int64_t units, SplitRule const& rule,
                        std::int64_t most, ScanOptions const& options) {
   if (options.time_chunks != 0) return std::min(std::int64_t{options.time_chunks}, most);

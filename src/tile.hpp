@@ -5,6 +5,7 @@
 #include <pssa/impl/call.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 /// The tuning of every backend, as data, and the choice among it.
@@ -85,6 +86,16 @@ std::int64_t waiting_bytes_max() {
          static_cast<std::int64_t>(scratch_alignment);
 }
 
+/// Warps warps of a team take consecutive blocks of the same channels, each as WarpTile says: see ForwardRelay.
+template <class WarpTile, int Warps, int Teams = 1>
+struct Relay : WarpTile {
+  using tile = WarpTile;
+  static constexpr int warps = Warps;
+  static constexpr int threads = Warps * WarpTile::threads;
+  static constexpr int teams = Teams;
+  static_assert(WarpTile::warps == 1);
+};
+
 template <class... Tiles>
 struct TileList {};
 
@@ -95,15 +106,26 @@ struct SplitRule {
   int many;
 };
 
+/// A relay runs where teams of the chosen tile would give a processor fewer than few warps, over at most longest tokens:
+/// beyond them a cut into chunks, which fills all processors, is faster.
+struct RelayRule {
+  int few;
+  std::int64_t longest;
+};
+
 /// The tiles compiled for a backend: by rising states; of the same states, one for single tokens, if any, before the
 /// others, and wide ones before narrow ones.
 template <class ExecutionSpace, class S>
 struct Tuning {
   using Forward = TileList<Tile<DeviceMachine, 1, 1, 8, 64, 8>>;
   using Backward = TileList<Tile<DeviceMachine, 1, 1, 8, 32, 4>>;
+  using ForwardRelays = TileList<>;
+  using BackwardRelays = TileList<>;
   static constexpr bool channel_major = DeviceMachine::channel_major;
   static constexpr SplitRule forward_split{0, 0};
   static constexpr SplitRule backward_split{0, 0};
+  static constexpr RelayRule forward_relay{0, 0};
+  static constexpr RelayRule backward_relay{0, 0};
   static std::int64_t units(ExecutionSpace const&) { return 1; }
 };
 
@@ -112,9 +134,13 @@ template <class S>
 struct HostTuning {
   using Forward = TileList<Tile<HostMachine, 1, 32, 16, 1, 16, 1>, Tile<HostMachine, 1, 8, 16, 1, 16, 1>>;
   using Backward = TileList<Tile<HostMachine, 1, 16, 16, 1, 8, 1>, Tile<HostMachine, 1, 8, 16, 1, 8, 1>>;
+  using ForwardRelays = TileList<>;
+  using BackwardRelays = TileList<>;
   static constexpr bool channel_major = HostMachine::channel_major;
   static constexpr SplitRule forward_split{0, 0};
   static constexpr SplitRule backward_split{0, 0};
+  static constexpr RelayRule forward_relay{0, 0};
+  static constexpr RelayRule backward_relay{0, 0};
   /// One, so that the choice and with it the bits do not depend on the number of threads.
   template <class ExecutionSpace>
   static std::int64_t units(ExecutionSpace const&) {
@@ -149,9 +175,17 @@ struct Tuning<Kokkos::Cuda, float> {
                             CudaTile<4, 2, 4, 128, 1>, CudaTile<4, 2, 4, 128, 8, 2>, CudaTile<4, 2, 4, 32, 8, 2>,
                             CudaTile<8, 2, 4, 128, 8, 2>, CudaTile<16, 4, 4, 128, 4, 1>,
                             CudaTile<32, 4, 4, 128, 4, 1>>;
+  using ForwardRelays = TileList<Relay<CudaTile<1, 1, 8, 32, 8>, 8>, Relay<CudaTile<4, 1, 2, 32, 16>, 8>,
+                                 Relay<CudaTile<2, 1, 8, 32, 8>, 8>, Relay<CudaTile<8, 1, 2, 32, 16>, 8>,
+                                 Relay<CudaTile<16, 1, 1, 32, 16>, 8>, Relay<CudaTile<4, 1, 8, 32, 8>, 8>,
+                                 Relay<CudaTile<16, 1, 2, 32, 16>, 8>, Relay<CudaTile<8, 1, 8, 32, 8>, 4, 2>>;
+  using BackwardRelays = TileList<Relay<CudaTile<2, 1, 4, 32, 8, 2>, 4, 2>, Relay<CudaTile<4, 2, 4, 32, 8, 2>, 4, 2>,
+                                  Relay<CudaTile<4, 1, 4, 32, 8, 2>, 8>, Relay<CudaTile<8, 1, 4, 32, 8, 2>, 4, 2>>;
   static constexpr bool channel_major = CudaMachine::channel_major;
   static constexpr SplitRule forward_split{5, 16};
   static constexpr SplitRule backward_split{5, 8};
+  static constexpr RelayRule forward_relay{3, 4096};
+  static constexpr RelayRule backward_relay{3, 512};
   static std::int64_t units(Kokkos::Cuda const& exec) { return exec.cuda_device_prop().multiProcessorCount; }
 };
 
@@ -163,9 +197,14 @@ struct Tuning<Kokkos::Cuda, double> {
   using Backward = TileList<CudaTile<1, 1, 1, 128, 4>, CudaTile<1, 1, 4, 128, 4>, CudaTile<2, 2, 4, 128, 4>,
                             CudaTile<4, 2, 4, 128, 4>, CudaTile<4, 2, 4, 32, 4>, CudaTile<8, 2, 4, 128, 4>,
                             CudaTile<16, 2, 4, 128, 4>, CudaTile<32, 2, 4, 64, 4>>;
+  using ForwardRelays = TileList<Relay<CudaTile<2, 1, 4, 32, 4>, 8>, Relay<CudaTile<4, 1, 4, 32, 4>, 8>,
+                                 Relay<CudaTile<16, 1, 1, 32, 8>, 8>, Relay<CudaTile<8, 1, 4, 32, 4>, 8>>;
+  using BackwardRelays = TileList<Relay<CudaTile<2, 1, 4, 32, 4>, 4, 2>, Relay<CudaTile<4, 1, 4, 32, 4>, 4, 2>>;
   static constexpr bool channel_major = CudaMachine::channel_major;
   static constexpr SplitRule forward_split{5, 16};
   static constexpr SplitRule backward_split{5, 8};
+  static constexpr RelayRule forward_relay{3, 4096};
+  static constexpr RelayRule backward_relay{3, 512};
   static std::int64_t units(Kokkos::Cuda const& exec) { return exec.cuda_device_prop().multiProcessorCount; }
 };
 #endif
@@ -203,6 +242,12 @@ std::int64_t forward_waiting_bytes(TileSize const& tile, std::int64_t state, std
 std::int64_t backward_waiting_bytes(TileSize const& tile, std::int64_t state, std::int64_t length,
                                     std::int64_t interval, std::int64_t element);
 
+/// Tiles that the channels make.
+template <class Tile>
+std::int64_t tiles_of(Sizes const& sizes) {
+  return (sizes.channels + Tile::channels - 1) / Tile::channels;
+}
+
 template <class Tile>
 TileSize size_of() {
   return {Tile::states, Tile::channels, Tile::steps, Tile::warps};
@@ -231,6 +276,11 @@ TileRange fitting(std::vector<TileSize> const& tiles, std::int64_t state);
 /// for. Tiles of one step run single tokens only. Throws Error for an options.channel_tile that is not compiled.
 std::size_t choose(char const* call, std::vector<TileSize> const& tiles, Sizes const& sizes, std::int64_t units,
                    ScanOptions const& options);
+
+/// The index of the relay to run instead of tile, if any: the widest that leaves at most half of the processors idle.
+/// None where options ask for a tile or chunks.
+std::optional<std::size_t> choose_relay(std::vector<TileSize> const& relays, TileSize const& tile, Sizes const& sizes,
+                                        std::int64_t units, RelayRule const& rule, ScanOptions const& options);
 
 /// The chunks to cut every sequence into, most at most: by the rule, or as options.time_chunks asks.
 std::int64_t chunks_of(TileSize const& tile, std::int64_t teams, std::int64_t units, SplitRule const& rule,
