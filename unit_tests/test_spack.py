@@ -143,15 +143,18 @@ def check_requests():
         expect(f"what refuses pssa {request}", package.refusals(), [])
     for request in ("+cuda", "+rocm", f"{cuda} {rocm}", "+openmp+threads"):
         expect(f"pssa {request} refused", bool(Pssa(request).refusals()), True)
-    kinds = [kind for spec, _, kind in record.dependencies if spec == "googletest"]
-    expect("the kind of googletest", kinds, ["test"])
+    kinds = [(kind, when) for spec, when, kind in record.dependencies if spec == "googletest"]
+    expect("the kinds of googletest", kinds, [("test", ""), (("build", "link"), "+tests")])
 
-    off = ["-DPSSA_ENABLE_TESTS=OFF", "-DPSSA_ENABLE_PERF_TESTS=OFF"]
+    def tests(value):
+        return [f"-DPSSA_ENABLE_TESTS={value}", f"-DPSSA_ENABLE_EXAMPLES={value}", "-DPSSA_ENABLE_PERF_TESTS=OFF"]
+
     for request, run_tests, arguments in (
-        ("+openmp", False, ["-DBUILD_SHARED_LIBS=ON"] + off),
-        ("~shared", True, ["-DBUILD_SHARED_LIBS=OFF", "-DPSSA_ENABLE_TESTS=ON", "-DPSSA_ENABLE_PERF_TESTS=OFF"]),
-        (cuda, False, ["-DBUILD_SHARED_LIBS=ON"] + off + ["-DCMAKE_CXX_COMPILER=/kokkos/bin/nvcc_wrapper"]),
-        (rocm, False, ["-DBUILD_SHARED_LIBS=ON"] + off + ["-DCMAKE_CXX_COMPILER=/hip/bin/hipcc"]),
+        ("+openmp", False, ["-DBUILD_SHARED_LIBS=ON"] + tests("OFF")),
+        ("~shared", True, ["-DBUILD_SHARED_LIBS=OFF"] + tests("ON")),
+        ("~shared+tests", False, ["-DBUILD_SHARED_LIBS=OFF"] + tests("ON")),
+        (cuda, False, ["-DBUILD_SHARED_LIBS=ON"] + tests("OFF") + ["-DCMAKE_CXX_COMPILER=/kokkos/bin/nvcc_wrapper"]),
+        (rocm, False, ["-DBUILD_SHARED_LIBS=ON"] + tests("OFF") + ["-DCMAKE_CXX_COMPILER=/hip/bin/hipcc"]),
     ):
         expect(f"cmake_args of pssa {request}", Pssa(request, run_tests).cmake_args(), arguments)
 

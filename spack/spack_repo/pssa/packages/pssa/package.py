@@ -24,12 +24,14 @@ class Pssa(CMakePackage, CudaPackage, ROCmPackage):
     variant("threads", default=False, description="Run on host threads with C++ threads")
     variant("sycl", default=False, description="Run on Intel GPUs")
     variant("shared", default=True, description="Build a shared library")
+    variant("tests", default=False, description="Build the unit tests even where --test does not ask for them")
 
     generator("ninja")
 
     depends_on("cxx", type="build")
     depends_on("cmake@3.25:", type="build")
     depends_on("googletest", type="test")
+    depends_on("googletest", type=("build", "link"), when="+tests")
 
     depends_on("kokkos@4.5:5")
     # A shared pssa on a static Kokkos would bring a second copy of Kokkos into every program.
@@ -50,9 +52,11 @@ class Pssa(CMakePackage, CudaPackage, ROCmPackage):
     conflicts("+openmp", when="+threads", msg="a Kokkos has one of OpenMP and C++ threads")
 
     def cmake_args(self):
+        tests = self.run_tests or self.spec.satisfies("+tests")
         args = [
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
-            self.define("PSSA_ENABLE_TESTS", self.run_tests),
+            self.define("PSSA_ENABLE_TESTS", tests),
+            self.define("PSSA_ENABLE_EXAMPLES", tests),
             self.define("PSSA_ENABLE_PERF_TESTS", False),
         ]
         if self.spec.satisfies("+cuda"):
