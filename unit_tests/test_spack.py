@@ -172,7 +172,7 @@ def check_against_project():
                      cmake).groups(), ("4.5", "6"))
     given = re.findall(r"-D(PSSA_\w+)=", " ".join(Pssa("").cmake_args()))
     expect("options that the project does not have", set(given) - set(re.findall(r"option\((\w+)", cmake)), set())
-    expect("licence", [f"license: {name}" in read("CITATION.cff") for name in record.licenses], [True])
+    expect("licence", [f"SPDX-License-Identifier: {name}\n" in cmake for name in record.licenses], [True])
     expect("versions", record.versions, {"main": {"branch": "main"}})
     expect("generators", record.generators, ["ninja"])
     expect("where the source is", Pssa.git, "file://" + os.path.realpath(project))
