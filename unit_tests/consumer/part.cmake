@@ -1,15 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # SPDX-FileCopyrightText: The pssa authors
 #
-# pssa as a part of the project, by FetchContent and so by add_subdirectory. It brings the library only: no tests, no
-# programs, nothing to install, and no name in the cache that is not its own.
+# pssa as a part of the project: static by FetchContent, or shared by add_subdirectory. It brings the library only: no
+# tests, no programs, nothing to install, no name in the cache that is not its own, and no say in the project's settings.
 find_package(Kokkos REQUIRED)
 include(GNUInstallDirs) # its names are everyone's
 include(FetchContent)
 FetchContent_Declare(pssa SOURCE_DIR "${PSSA_SOURCE_DIR}")
 
+set(settings BUILD_TESTING CMAKE_BUILD_TYPE CMAKE_CXX_EXTENSIONS CMAKE_CXX_FLAGS CMAKE_CXX_STANDARD
+             CMAKE_CXX_VISIBILITY_PRESET CMAKE_POSITION_INDEPENDENT_CODE PROJECT_NAME)
+foreach(name IN LISTS settings)
+  set(before_${name} "${${name}}")
+endforeach()
 get_cmake_property(before CACHE_VARIABLES)
-FetchContent_MakeAvailable(pssa)
+if(BUILD_SHARED_LIBS)
+  add_subdirectory("${PSSA_SOURCE_DIR}" pssa)
+  set(pssa_SOURCE_DIR "${PSSA_SOURCE_DIR}")
+else()
+  FetchContent_MakeAvailable(pssa)
+endif()
+foreach(name IN LISTS settings)
+  if(NOT "${${name}}" STREQUAL "${before_${name}}")
+    message(FATAL_ERROR "pssa sets ${name} to '${${name}}', expected '${before_${name}}' as before")
+  endif()
+endforeach()
 get_cmake_property(added CACHE_VARIABLES)
 
 list(REMOVE_ITEM added ${before})
@@ -23,11 +38,24 @@ set(targets)
 foreach(folder IN ITEMS "${pssa_SOURCE_DIR}" LISTS folders)
   get_property(here DIRECTORY "${folder}" PROPERTY BUILDSYSTEM_TARGETS)
   list(APPEND targets ${here})
+  get_property(here DIRECTORY "${folder}" PROPERTY TESTS)
+  if(here)
+    message(FATAL_ERROR "pssa adds the tests ${here}, expected none")
+  endif()
 endforeach()
 list(SORT targets)
 if(NOT targets STREQUAL "pssa_scan;pssa_warnings")
   message(FATAL_ERROR "pssa adds the targets ${targets}, expected pssa_scan;pssa_warnings")
 endif()
-if(EXISTS "${CMAKE_BINARY_DIR}/_deps/pssa-build/pssa.pc")
+get_target_property(type pssa::scan TYPE)
+if(BUILD_SHARED_LIBS)
+  set(expected SHARED_LIBRARY)
+else()
+  set(expected STATIC_LIBRARY)
+endif()
+if(NOT type STREQUAL expected)
+  message(FATAL_ERROR "pssa::scan is a ${type}, expected a ${expected}")
+endif()
+if(EXISTS "${pssa_BINARY_DIR}/pssa.pc")
   message(FATAL_ERROR "pssa would be installed along with the project, expected that only with PSSA_ENABLE_INSTALL")
 endif()

@@ -37,7 +37,9 @@ get_target_property(kokkos_type Kokkos::kokkoscore TYPE)
 if(NOT kokkos_type STREQUAL SHARED_LIBRARY)
   # It would come into every program twice, and need not be position independent.
   pssa_skip_test(consumer_shared "this Kokkos is not a shared library")
+  pssa_skip_test(consumer_in_tree_shared "this Kokkos is not a shared library")
 else()
+  pssa_add_consumer_test(in_tree_shared -D pssa=${pssa_SOURCE_DIR} -D part_shared=ON)
   pssa_add_consumer_test(shared -D pssa=${pssa_SOURCE_DIR} -D shared=ON)
   add_test(
     NAME unit.consumer_exports
@@ -47,7 +49,7 @@ else()
       ${pssa_consumer_source}/exports.cmake)
   set_tests_properties(unit.consumer_shared PROPERTIES FIXTURES_SETUP pssa_shared_consumer)
   set_tests_properties(unit.consumer_exports PROPERTIES FIXTURES_REQUIRED pssa_shared_consumer)
-  set(shared_tests unit.consumer_shared unit.consumer_exports)
+  set(shared_tests unit.consumer_in_tree_shared unit.consumer_shared unit.consumer_exports)
 endif()
 # For those to whom building pssa once more is too long: ctest -LE rebuild.
 set_tests_properties(unit.consumer_in_tree ${shared_tests} PROPERTIES LABELS "unit;rebuild")
@@ -80,9 +82,9 @@ else()
   set_tests_properties(unit.consumer_pkgconfig PROPERTIES LABELS unit FIXTURES_REQUIRED pssa_consumer)
 endif()
 
-# The floors of the house, the SPDX lines, and the recipe of Spack.
+# The floors of the house, the SPDX lines, the recipe of Spack, and the version.
 find_package(Python3 COMPONENTS Interpreter QUIET)
-foreach(name IN ITEMS layers:check_layers spdx:check_spdx spack:test_spack)
+foreach(name IN ITEMS layers:check_layers spdx:check_spdx spack:test_spack versions:check_versions)
   string(REGEX REPLACE ":.*" "" test ${name})
   string(REGEX REPLACE ".*:" "" script ${name})
   if(Python3_Interpreter_FOUND)

@@ -3,8 +3,10 @@
 #
 # Builds and runs the consumer from nothing.
 #   cmake -D work=DIR -D cache=FILE -D source=CONSUMER_DIR -D config=TYPE
-#         (-D build=PSSA_BUILD_DIR against its install | -D pssa=PSSA_SOURCE_DIR as a part of it
-#          | -D pssa=PSSA_SOURCE_DIR -D shared=ON against the install of a shared build) -P run.cmake
+#         (-D build=PSSA_BUILD_DIR against its install
+#          | -D pssa=PSSA_SOURCE_DIR -D shared=ON against the install of a shared build
+#          | -D pssa=PSSA_SOURCE_DIR as a part of it, by FetchContent
+#          | -D pssa=PSSA_SOURCE_DIR -D part_shared=ON as a shared part of it, by add_subdirectory) -P run.cmake
 function(run)
   execute_process(COMMAND ${ARGV} COMMAND_ECHO STDOUT RESULT_VARIABLE status)
   if(NOT status EQUAL 0)
@@ -37,7 +39,7 @@ if(build)
   endforeach()
   set(where -D "CMAKE_PREFIX_PATH=${work}/moved")
 else()
-  set(where -D "PSSA_SOURCE_DIR=${pssa}")
+  set(where -D "PSSA_SOURCE_DIR=${pssa}" -D "BUILD_SHARED_LIBS=${part_shared}")
 endif()
 
 # A consumer that hides its own symbols finds those of the library.
