@@ -40,7 +40,7 @@ if [ "$1" = format ]; then
     'no modified files to format' | 'clang-format did not modify any files' | '') exit 0 ;;
   esac
   echo "$difference"
-  echo "Not laid out by .clang-format. To mend: git clang-format $base"
+  echo "Not laid out by .clang-format. To mend: ./dev run git clang-format $base"
   exit 1
 fi
 
