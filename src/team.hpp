@@ -13,17 +13,16 @@ class MemberTeam {
  public:
   /// Takes the team's scratch: elements of level 0 and of level 1, where 0 leaves that level alone.
   KOKKOS_FORCEINLINE_FUNCTION MemberTeam(Member const& member, int elements, std::int64_t waiting_elements)
-      : m_member(member),
-        m_scratch(in_scratch<S>(member.team_scratch(0).get_shmem_aligned(bytes(elements), alignment))),
-        m_waiting(waiting_elements == 0
-                      ? nullptr
-                      : static_cast<S*>(member.team_scratch(1).get_shmem_aligned(bytes(waiting_elements), alignment))) {
-  }
+      : member_(member),
+        scratch_(in_scratch<S>(member.team_scratch(0).get_shmem_aligned(bytes(elements), alignment))),
+        waiting_(waiting_elements == 0 ? nullptr
+                                       : static_cast<S*>(member.team_scratch(1).get_shmem_aligned(
+                                             bytes(waiting_elements), alignment))) {}
 
-  KOKKOS_FORCEINLINE_FUNCTION int rank() const { return m_member.team_rank(); }
-  KOKKOS_FORCEINLINE_FUNCTION S* scratch() const { return m_scratch; }
-  KOKKOS_FORCEINLINE_FUNCTION S* waiting() const { return m_waiting; }
-  KOKKOS_FORCEINLINE_FUNCTION void barrier() const { impl::barrier(m_member); }
+  KOKKOS_FORCEINLINE_FUNCTION int rank() const { return member_.team_rank(); }
+  KOKKOS_FORCEINLINE_FUNCTION S* scratch() const { return scratch_; }
+  KOKKOS_FORCEINLINE_FUNCTION S* waiting() const { return waiting_; }
+  KOKKOS_FORCEINLINE_FUNCTION void barrier() const { impl::barrier(member_); }
 
  private:
   static constexpr int alignment = 16;
@@ -31,9 +30,9 @@ class MemberTeam {
     return static_cast<std::size_t>(elements) * sizeof(S);
   }
 
-  Member const& m_member;
-  S* m_scratch;
-  S* m_waiting;
+  Member const& member_;
+  S* scratch_;
+  S* waiting_;
 };
 
 }  // namespace pssa::impl
