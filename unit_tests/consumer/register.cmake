@@ -103,4 +103,6 @@ add_test(NAME unit.format COMMAND sh ${pssa_SOURCE_DIR}/unit_tests/check_changed
 add_test(NAME unit.names COMMAND sh ${pssa_SOURCE_DIR}/unit_tests/check_changed.sh names ${pssa_SOURCE_DIR}
                                ${pssa_BINARY_DIR})
 set_tests_properties(unit.spack_audit unit.format unit.names PROPERTIES LABELS unit SKIP_REGULAR_EXPRESSION "^skipped: ")
+# Two clang-tidy at once.
+set_tests_properties(unit.names PROPERTIES PROCESSORS 2)
 set_tests_properties(spack.install PROPERTIES LABELS spack TIMEOUT 7200 SKIP_REGULAR_EXPRESSION "^skipped: ")
