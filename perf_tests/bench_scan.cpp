@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SPDX-FileCopyrightText: The pssa authors
-#include "problem.hpp"
-#include "timer.hpp"
-
-#include <pssa/scan.hpp>
+#include "measure.hpp"
+#include "register.hpp"
 
 #include <benchmark/benchmark.h>
 
@@ -13,21 +11,12 @@
 #include <type_traits>
 #include <vector>
 
+#ifdef PSSA_PERF_CUDA_TWIN
+#include "cuda_twin.hpp"
+#endif
+
 namespace pssa::perf {
 namespace {
-
-enum class Operation { forward, forward_tape, backward };
-
-char const* name_of(Operation operation) {
-  switch (operation) {
-    case Operation::forward:
-      return "scan_forward";
-    case Operation::forward_tape:
-      return "scan_forward_tape";
-    default:
-      return "scan_backward";
-  }
-}
 
 /// Memory traffic with every input read once and every output written once; the tape does not count.
 template <class T>
@@ -51,45 +40,6 @@ double h200_bound(Operation operation, Shape const& shape) {
   return std::max(bytes_of<T>(operation, shape) / 4.27e12, shape.states() / 4.16e12);
 }
 
-/// Times of 15 runs, fewer when they take long; sorted.
-template <class Sample>
-std::vector<double> sorted_samples(Sample const& sample) {
-  constexpr double enough_seconds = 0.3;
-  std::vector<double> samples;
-  for (double total = 0; samples.size() < 3 || (samples.size() < 15 && total < enough_seconds);) {
-    samples.push_back(sample());
-    total += samples.back();
-  }
-  std::sort(samples.begin(), samples.end());
-  return samples;
-}
-
-/// Calls visit(call) with the operation as a function without arguments, after a first call that allocates.
-template <class T, class ExecutionSpace, class Visitor>
-void with_call(Operation operation, ExecutionSpace const& exec, Shape const& shape, Visitor const& visit) {
-  Problem<T, ExecutionSpace> const problem(exec, shape, operation == Operation::backward);
-  auto const in = problem.inputs();
-  auto const out = problem.outputs();
-  Tape<T, typename ExecutionSpace::memory_space> tape;
-  auto const warm = [&](auto const& call) {
-    call();
-    exec.fence();
-    visit(call);
-    exec.fence();
-  };
-  switch (operation) {
-    case Operation::forward:
-      return warm([&] { scan(exec, in, out); });
-    case Operation::forward_tape:
-      return warm([&] { scan(exec, in, out, tape); });
-    case Operation::backward:
-      scan(exec, in, out, tape);
-      auto const cotangents = problem.cotangents();
-      auto const gradients = problem.gradients();
-      return warm([&] { scan_backward(exec, in, cotangents, tape, gradients); });
-  }
-}
-
 template <class T, class ExecutionSpace>
 void report(benchmark::State& state, Operation operation, Shape const& shape, std::vector<double> const& samples) {
   double const median = samples[samples.size() / 2];
@@ -104,35 +54,35 @@ void report(benchmark::State& state, Operation operation, Shape const& shape, st
     state.counters["bound_ratio"] = median / h200_bound<T>(operation, shape);
 }
 
-/// One call at a time on a cold device cache: the median of the runs.
 template <class T, class ExecutionSpace>
 void single(benchmark::State& state, Operation operation, Shape const& shape) {
   ExecutionSpace const exec;
-  ColdCache<ExecutionSpace> const cold(exec);
-  Timer<ExecutionSpace> timer;
-  with_call<T>(operation, exec, shape, [&](auto const& call) {
-    auto const prepare = [&] { cold(exec); };
-    report<T, ExecutionSpace>(state, operation, shape,
-                              sorted_samples([&] { return timer.seconds(exec, prepare, call); }));
+  Problem<T, ExecutionSpace> const problem(exec, shape, operation == Operation::backward);
+  with_call(operation, exec, problem, {}, [&](auto const& call) {
+    report<T, ExecutionSpace>(state, operation, shape, single_calls(exec, call));
   });
 }
 
-/// Twenty calls in a row without launch gaps and with what the cache keeps: the median of the replays, a call.
 template <class T, class ExecutionSpace>
 void graph(benchmark::State& state, Operation operation, Shape const& shape) {
-  constexpr int copies = 20;
   RecordableInstance<ExecutionSpace> const instance;
   auto const& exec = instance.exec();
-  Timer<ExecutionSpace> timer;
-  with_call<T>(operation, exec, shape, [&](auto const& call) {
-    Recording<ExecutionSpace, std::decay_t<decltype(call)>> const recording(exec, copies, call);
-    auto const nothing = [] {};
-    auto const replay = [&] { recording.replay(); };
-    replay();
-    report<T, ExecutionSpace>(state, operation, shape,
-                              sorted_samples([&] { return timer.seconds(exec, nothing, replay) / copies; }));
+  Problem<T, ExecutionSpace> const problem(exec, shape, operation == Operation::backward);
+  with_call(operation, exec, problem, {}, [&](auto const& call) {
+    report<T, ExecutionSpace>(state, operation, shape, calls_in_a_graph(exec, call));
   });
 }
+
+#ifdef PSSA_PERF_CUDA_TWIN
+/// The plain CUDA twin, on the same terms as single().
+void twin(benchmark::State& state, Operation operation, Shape const& shape) {
+  Kokkos::Cuda const exec;
+  Problem<float, Kokkos::Cuda> const problem(exec, shape, false);
+  auto const call = [&] { cuda_twin(exec, problem.inputs(), problem.outputs()); };
+  call();
+  report<float, Kokkos::Cuda>(state, operation, shape, single_calls(exec, call));
+}
+#endif
 
 using Body = void (*)(benchmark::State&, Operation, Shape const&);
 
@@ -183,7 +133,7 @@ template <class T>
 void add_type(std::string const& type) {
   using Device = Kokkos::DefaultExecutionSpace;
   using Host = Kokkos::DefaultHostExecutionSpace;
-  for (auto const operation : {Operation::forward, Operation::forward_tape, Operation::backward}) {
+  for (auto const operation : operations) {
     std::string const name = name_of(operation);
     add(name + "<" + type + ">", single<T, Device>, operation,
         std::is_same_v<Device, Host> ? host_shapes() : device_shapes());
@@ -194,17 +144,20 @@ void add_type(std::string const& type) {
   }
 }
 
-bool add_all() {
+}  // namespace
+
+bool register_benchmarks(int argc, char**) {
   add_type<float>("float");
   add_type<double>("double");
   // Where no device backend defines them these are other names of float.
   if constexpr (!std::is_same_v<Kokkos::Experimental::half_t, float>) add_type<Kokkos::Experimental::half_t>("half_t");
   if constexpr (!std::is_same_v<Kokkos::Experimental::bhalf_t, float>)
     add_type<Kokkos::Experimental::bhalf_t>("bhalf_t");
-  return true;
+#ifdef PSSA_PERF_CUDA_TWIN
+  add("scan_forward_cuda_twin<float>", twin, Operation::forward,
+      {{8, 2048, 2048, 16}, {8, 2048, 5120, 16}, {64, 512, 768, 16}});
+#endif
+  return argc == 1;
 }
 
-[[maybe_unused]] bool const registered = add_all();
-
-}  // namespace
 }  // namespace pssa::perf

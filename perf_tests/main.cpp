@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SPDX-FileCopyrightText: The pssa authors
+#include "register.hpp"
 #include "timer.hpp"
 
 #include <pssa/version.hpp>
@@ -70,7 +71,12 @@ void describe() {
 int main(int argc, char* argv[]) {
   benchmark::Initialize(&argc, argv);
   Kokkos::ScopeGuard const kokkos(argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  if (!pssa::perf::register_benchmarks(argc, argv)) {
+    benchmark::ReportUnrecognizedArguments(argc, argv);
+    return 1;
+  }
   describe();
-  return benchmark::RunSpecifiedBenchmarks() == 0 ? 1 : 0;  // a filter that matches nothing is a mistake
+  auto const run = benchmark::RunSpecifiedBenchmarks();
+  benchmark::ClearRegisteredBenchmarks();  // they may hold Views
+  return run == 0 ? 1 : 0;                 // a filter that matches nothing is a mistake
 }

@@ -22,12 +22,12 @@ Tensor<T, 3> reversed(Tensor<T, 3> tensor) {
 
 /// Leaves, in ends, the cotangent that reaches every chunk from later ones.
 template <class ExecutionSpace, class T>
-void carry_cotangents(ExecutionSpace const& exec, char const* call, Sizes const& sizes, DenseSegments segments,
+void carry_cotangents(ExecutionSpace const& exec, Sizes const& sizes, DenseSegments segments,
                       InputTensors<T> const& in, CotangentTensors<T> const& cotangents,
                       Ends<state_type<T>, state_type<T>> const& ends) {
   using S = state_type<T>;
   using Mine = Tuning<ExecutionSpace, S>;
-  auto const chosen = choose(call, sizes_of(typename Mine::Forward{}), sizes, Mine::units(exec), ScanOptions{});
+  auto const chosen = choose_tile(sizes_of(typename Mine::Forward{}), sizes, Mine::units(exec));
   visit(typename Mine::Forward{}, chosen, [&](auto tile) {
     using ThisTile = decltype(tile);
     segments.tiles = tiles_of<ThisTile>(sizes);
@@ -84,9 +84,10 @@ void backward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, 
   using S = state_type<T>;
   using Mine = Tuning<ExecutionSpace, S>;
   auto const sweep_tiles = sizes_of(typename Mine::Backward{});
-  auto const chosen = choose(call, sweep_tiles, sizes, Mine::units(exec), options);
+  auto const choice = choose(call, sweep_tiles, sizes_of(typename Mine::BackwardRelays{}), sizes, Mine::units(exec),
+                             Mine::backward_relay, options);
   check::scratch(call, sizes.state, tape.interval,
-                 backward_waiting_bytes(sweep_tiles[chosen], sizes.state, sizes.length, tape.interval, sizeof(S)),
+                 backward_waiting_bytes(sweep_tiles[choice.tile], sizes.state, sizes.length, tape.interval, sizeof(S)),
                  waiting_bytes_max<ExecutionSpace>());
   if (gradients.empty()) return;
   BackwardArguments<T> arguments{sizes,
@@ -104,11 +105,9 @@ void backward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, 
                                  or_absent(gradients.ddelta),
                                  or_absent(gradients.dh0)};
   auto& segments = arguments.segments;
-  auto const relays = sizes_of(typename Mine::BackwardRelays{});
-  if (auto const relay =
-          choose_relay(relays, sweep_tiles[chosen], sizes, Mine::units(exec), Mine::backward_relay, options)) {
+  if (choice.relay) {
     bool done = false;
-    visit(typename Mine::BackwardRelays{}, *relay, [&](auto tile) {
+    visit(typename Mine::BackwardRelays{}, *choice.relay, [&](auto tile) {
       using Kernel = BackwardRelayKernel<ExecutionSpace, T, decltype(tile)>;
       if (!Kernel::Mine::fits(arguments)) return;
       segments.tiles = tiles_of<decltype(tile)>(sizes);
@@ -119,16 +118,16 @@ void backward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, 
     });
     if (done) return;
   }
-  visit(typename Mine::Backward{}, chosen, [&](auto tile) {
+  visit(typename Mine::Backward{}, choice.tile, [&](auto tile) {
     using ThisTile = decltype(tile);
     segments.tiles = tiles_of<ThisTile>(sizes);
     if (sizes.state <= ThisTile::states) {
       segments.unit = span_of(sizes.length, tape.interval, ThisTile::steps);
-      segments.cut(chunks_of(sweep_tiles[chosen], segments.count(), Mine::units(exec), Mine::backward_split,
+      segments.cut(chunks_of(sweep_tiles[choice.tile], segments.count(), Mine::units(exec), Mine::backward_split,
                              segments.most_chunks(sizes.state), options));
     }
     auto const reduce = make_parts<ExecutionSpace, ThisTile>(exec, gradients, tape, arguments);
-    if (segments.chunks > 1) carry_cotangents(exec, call, sizes, segments, in, cotangents, arguments.carries);
+    if (segments.chunks > 1) carry_cotangents(exec, sizes, segments, in, cotangents, arguments.carries);
 
     auto const sweep = [&](auto waits) {
       BackwardKernel<ExecutionSpace, T, ThisTile, decltype(waits)::value> const kernel{arguments};

@@ -260,14 +260,14 @@ void time_chunks(char const* call, ScanOptions const& options) {
     fail(call, "options.time_chunks is " + std::to_string(options.time_chunks) + ", expected 0 (chosen) or more");
 }
 
-void channel_tile(char const* call, ScanOptions const& options, std::vector<int> const& compiled) {
-  if (options.channel_tile == 0 ||
-      std::find(compiled.begin(), compiled.end(), options.channel_tile) != compiled.end())
-    return;
+void kernel(char const* call, ScanOptions const& options, std::vector<Kernel> const& able) {
   std::string list;
-  for (auto const width : compiled) list += (list.empty() ? "" : ", ") + std::to_string(width);
-  fail(call, "options.channel_tile is " + std::to_string(options.channel_tile) +
-                 ", expected 0 (chosen) or one of " + list);
+  for (auto const& each : able) {
+    if (each.number == options.kernel) return;
+    list += (list.empty() ? "" : ", ") + std::to_string(each.number) + " (" + each.kind + " of " +
+            std::to_string(each.channels) + " channels)";
+  }
+  fail(call, "options.kernel is " + std::to_string(options.kernel) + ", expected 0 (chosen) or one of " + list);
 }
 
 #define PSSA_INSTANTIATE(T)                                                                               \

@@ -18,12 +18,13 @@ void forward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, I
   using S = state_type<T>;
   using Mine = Tuning<ExecutionSpace, S>;
   auto const tiles = sizes_of(typename Mine::Forward{});
-  auto const chosen = choose(call, tiles, sizes, Mine::units(exec), options);
-  check::scratch(call, sizes.state, 0, forward_waiting_bytes(tiles[chosen], sizes.state, sizeof(S)),
+  auto const choice = choose(call, tiles, sizes_of(typename Mine::ForwardRelays{}), sizes, Mine::units(exec),
+                             Mine::forward_relay, options);
+  check::scratch(call, sizes.state, 0, forward_waiting_bytes(tiles[choice.tile], sizes.state, sizeof(S)),
                  waiting_bytes_max<ExecutionSpace>());
   if (tape != nullptr) {
     auto const sweep = sizes_of(typename Mine::Backward{});
-    auto const sweeper = sweep[choose(call, sweep, sizes, Mine::units(exec), ScanOptions{})];
+    auto const sweeper = sweep[choose_tile(sweep, sizes, Mine::units(exec))];
     auto const interval = options.checkpoint_interval != 0 ? options.checkpoint_interval : sweeper.steps;
     // Here already, so that a training step does not fail half way.
     check::scratch(call, sizes.state, interval,
@@ -51,10 +52,9 @@ void forward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, I
                                 tape != nullptr ? tape->interval : 1,
                                 {out.y}};  // the ends of chunks wait in y, which is written after them
   auto& segments = arguments.segments;
-  auto const relays = sizes_of(typename Mine::ForwardRelays{});
-  if (auto const relay = choose_relay(relays, tiles[chosen], sizes, Mine::units(exec), Mine::forward_relay, options)) {
+  if (choice.relay) {
     bool done = false;
-    visit(typename Mine::ForwardRelays{}, *relay, [&](auto tile) {
+    visit(typename Mine::ForwardRelays{}, *choice.relay, [&](auto tile) {
       using ThisRelay = decltype(tile);
       using Kernel = ForwardRelayKernel<ExecutionSpace, T, ThisRelay>;
       if (!Kernel::Mine::fits(arguments)) return;
@@ -64,14 +64,14 @@ void forward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, I
     });
     if (done) return;
   }
-  visit(typename Mine::Forward{}, chosen, [&](auto tile) {
+  visit(typename Mine::Forward{}, choice.tile, [&](auto tile) {
     using ThisTile = decltype(tile);
     segments.tiles = tiles_of<ThisTile>(sizes);
     auto const& ends = arguments.carries;
     bool const fits = sizes.state <= ThisTile::states;
     if (fits) {
       segments.unit = tape != nullptr ? tape->interval : ThisTile::steps;
-      segments.cut(chunks_of(tiles[chosen], segments.count(), Mine::units(exec), Mine::forward_split,
+      segments.cut(chunks_of(tiles[choice.tile], segments.count(), Mine::units(exec), Mine::forward_split,
                              segments.most_chunks(ends.rows_for(sizes.state)), options));
     }
     if (segments.chunks > 1) {

@@ -28,38 +28,56 @@ TileRange fitting(std::vector<TileSize> const& tiles, std::int64_t state) {
   return {first, last};
 }
 
-std::size_t choose(char const* call, std::vector<TileSize> const& tiles, Sizes const& sizes, std::int64_t units,
-                   ScanOptions const& options) {
+namespace {
+
+std::int64_t teams_of(TileSize const& tile, Sizes const& sizes) {
+  return sizes.batch * ((sizes.channels + tile.channels - 1) / tile.channels);
+}
+
+/// The kernels that options.kernel may name: tiles count from 1 in the order of their list, then relays.
+std::vector<check::Kernel> able(std::vector<TileSize> const& tiles, std::vector<TileSize> const& relays,
+                                Sizes const& sizes, ScanOptions const& options) {
+  std::vector<check::Kernel> result;
+  int number = 0;
+  for (auto const& tile : tiles) {
+    ++number;
+    bool const holds = sizes.state <= tile.states || tile.states == tiles.back().states;
+    if (holds && (tile.steps > 1 || sizes.length == 1)) result.push_back({number, "tile", tile.channels});
+  }
+  for (auto const& relay : relays) {
+    ++number;
+    if (sizes.state <= relay.states && options.time_chunks <= 1) result.push_back({number, "relay", relay.channels});
+  }
+  return result;
+}
+
+}  // namespace
+
+std::size_t choose_tile(std::vector<TileSize> const& tiles, Sizes const& sizes, std::int64_t units) {
   auto range = fitting(tiles, sizes.state);
   if (sizes.length != 1 && tiles[range.first].steps == 1) ++range.first;
-  if (options.channel_tile != 0) {
-    std::vector<int> compiled;
-    for (auto i = range.first; i < range.last; ++i)
-      if (std::find(compiled.begin(), compiled.end(), tiles[i].channels) == compiled.end())
-        compiled.push_back(tiles[i].channels);
-    check::channel_tile(call, options, compiled);
-  }
-  for (auto i = range.first; i + 1 < range.last; ++i) {
-    std::int64_t const width = tiles[i].channels;
-    bool const busy = sizes.batch * ((sizes.channels + width - 1) / width) >= units && 2 * sizes.channels > width;
-    if (options.channel_tile == 0 ? busy : options.channel_tile == width) return i;
-  }
+  for (auto i = range.first; i + 1 < range.last; ++i)
+    if (teams_of(tiles[i], sizes) >= units && 2 * sizes.channels > tiles[i].channels) return i;
   return range.last - 1;
 }
 
-std::optional<std::size_t> choose_relay(std::vector<TileSize> const& relays, TileSize const& tile, Sizes const& sizes,
-                                        std::int64_t units, RelayRule const& rule, ScanOptions const& options) {
-  if (relays.empty() || relays.back().states < sizes.state) return std::nullopt;
-  if (options.channel_tile != 0 || options.time_chunks != 0) return std::nullopt;
-  if (sizes.length <= 1 || sizes.length > rule.longest) return std::nullopt;
-  auto const teams = [&](TileSize const& each) {
-    return sizes.batch * ((sizes.channels + each.channels - 1) / each.channels);
-  };
-  if (teams(tile) * tile.warps >= rule.few * units) return std::nullopt;
+Choice choose(char const* call, std::vector<TileSize> const& tiles, std::vector<TileSize> const& relays,
+              Sizes const& sizes, std::int64_t units, RelayRule const& rule, ScanOptions const& options) {
+  auto const chosen = choose_tile(tiles, sizes, units);
+  if (options.kernel != 0) {
+    check::kernel(call, options, able(tiles, relays, sizes, options));
+    auto const place = static_cast<std::size_t>(options.kernel) - 1;
+    if (place < tiles.size()) return {place, std::nullopt};
+    return {chosen, place - tiles.size()};
+  }
+  bool const idle = teams_of(tiles[chosen], sizes) * tiles[chosen].warps < rule.few * units;
+  bool const short_enough = sizes.length > 1 && sizes.length <= rule.longest;
+  bool const held = !relays.empty() && sizes.state <= relays.back().states;
+  if (!idle || !short_enough || !held || options.time_chunks != 0) return {chosen, std::nullopt};
   auto const range = fitting(relays, sizes.state);
   for (auto i = range.first; i + 1 < range.last; ++i)
-    if (2 * teams(relays[i]) >= units) return i;
-  return range.last - 1;
+    if (2 * teams_of(relays[i], sizes) >= units) return {chosen, i};
+  return {chosen, range.last - 1};
 }
 
 std::int64_t chunks_of(TileSize const& tile, std::int64_t teams, std::int64_t units, SplitRule const& rule,

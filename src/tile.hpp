@@ -272,15 +272,19 @@ struct TileRange {
 
 TileRange fitting(std::vector<TileSize> const& tiles, std::int64_t state);
 
-/// The index of the tile to run: the widest that leaves no processor idle and is more than half full, or the one asked
-/// for. Tiles of one step run single tokens only. Throws Error for an options.channel_tile that is not compiled.
-std::size_t choose(char const* call, std::vector<TileSize> const& tiles, Sizes const& sizes, std::int64_t units,
-                   ScanOptions const& options);
+/// Places in a pass's lists of the kernel to run: a relay's, if any, and that of the tile which runs what a relay cannot.
+struct Choice {
+  std::size_t tile;
+  std::optional<std::size_t> relay;
+};
 
-/// The index of the relay to run instead of tile, if any: the widest that leaves at most half of the processors idle.
-/// None where options ask for a tile or chunks.
-std::optional<std::size_t> choose_relay(std::vector<TileSize> const& relays, TileSize const& tile, Sizes const& sizes,
-                                        std::int64_t units, RelayRule const& rule, ScanOptions const& options);
+/// The widest tile that leaves no processor idle and is more than half full. Tiles of one step run single tokens only.
+std::size_t choose_tile(std::vector<TileSize> const& tiles, Sizes const& sizes, std::int64_t units);
+
+/// The kernel of options, which must be able to run the call, else Error; without one, the chosen tile and, by the rule,
+/// the widest relay that leaves at most half of the processors idle, unless options ask for chunks.
+Choice choose(char const* call, std::vector<TileSize> const& tiles, std::vector<TileSize> const& relays,
+              Sizes const& sizes, std::int64_t units, RelayRule const& rule, ScanOptions const& options);
 
 /// The chunks to cut every sequence into, most at most: by the rule, or as options.time_chunks asks.
 std::int64_t chunks_of(TileSize const& tile, std::int64_t teams, std::int64_t units, SplitRule const& rule,

@@ -282,7 +282,7 @@ class TypedSession final : public Session {
   }
   static ScanOptions scan_options(Options const& options) {
     return {.checkpoint_interval = options.checkpoint_interval,
-            .channel_tile = options.channel_tile,
+            .kernel = options.kernel,
             .time_chunks = options.time_chunks};
   }
 
@@ -329,21 +329,26 @@ Tensors reference(Tensors const& given, Sizes const& sizes) {
   return result;
 }
 
-std::vector<int> compiled_tiles(Setup const& setup, Sizes const& sizes, bool backward) {
+std::vector<Kernel> compiled_kernels(Setup const& setup, Sizes const& sizes, bool backward) {
   auto const session = setup.make();
   for (auto const& name : tools::input_names) session->output(name, shape_of(tools::axes_of(name), sizes), {});
   for (auto const* name : {"dy", "y"}) session->output(name, shape_of(tools::axes_of(name), sizes), {});
   std::string text;
   try {
     if (backward) session->forward_with_tape({});
-    if (backward) session->backward({.channel_tile = -1});
-    session->forward({.channel_tile = -1});
+    if (backward) session->backward({.kernel = -1});
+    session->forward({.kernel = -1});
   } catch (Error const& error) {
     text = error.what();
   }
+  // 5 (tile of 64 channels), 12 (relay of 16 channels)
   std::istringstream list(text.substr(text.find("one of ") + 7));
-  std::vector<int> result;
-  for (int width = 0; list >> width; list.ignore(2)) result.push_back(width);
+  std::vector<Kernel> result;
+  std::string kind, of, channels;
+  for (Kernel each{}; list >> each.number >> kind >> of >> each.channels >> channels;) {
+    each.relay = kind == "(relay";
+    result.push_back(each);
+  }
   EXPECT_FALSE(result.empty()) << text;
   return result;
 }

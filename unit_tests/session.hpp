@@ -24,7 +24,7 @@ using tools::Tensors;
 /// ScanOptions.
 struct Options {
   int checkpoint_interval = 0;
-  int channel_tile = 0;
+  int kernel = 0;
   int time_chunks = 0;
 };
 
@@ -100,7 +100,14 @@ std::vector<Setup> const& setups();
 /// What the reference in double makes of the inputs, and of the cotangents if there are any: y, hT, dx, ..., dh0.
 Tensors reference(Tensors const& given, Sizes const& sizes);
 
-/// The values of options.channel_tile that the forward or the backward pass accepts at these sizes, besides 0.
-std::vector<int> compiled_tiles(Setup const& setup, Sizes const& sizes, bool backward);
+/// A kernel that a pass can run, as its error text for a wrong options.kernel lists them.
+struct Kernel {
+  int number;
+  bool relay;
+  int channels;  ///< that a team owns
+};
+
+/// The kernels that the forward or the backward pass has for these sizes.
+std::vector<Kernel> compiled_kernels(Setup const& setup, Sizes const& sizes, bool backward);
 
 }  // namespace pssa::tests

@@ -295,19 +295,20 @@ TEST_P(Check, time_chunks) {
   for (auto const& call : calls) expect_error(*session, call, "options.time_chunks is -1, expected 0 (chosen) or more");
 }
 
-TEST_P(Check, channel_tile) {
+TEST_P(Check, kernel) {
   auto const session = ready(GetParam());
   auto const expected = [&](bool backward, std::string const& is) {
     std::string list;
-    for (int const width : compiled_tiles(GetParam(), sizes, backward))
-      list += (list.empty() ? "" : ", ") + std::to_string(width);
-    return "options.channel_tile is " + is + ", expected 0 (chosen) or one of " + list;
+    for (auto const& kernel : compiled_kernels(GetParam(), sizes, backward))
+      list += (list.empty() ? "" : ", ") + std::to_string(kernel.number) + (kernel.relay ? " (relay" : " (tile") + " of " +
+              std::to_string(kernel.channels) + " channels)";
+    return "options.kernel is " + is + ", expected 0 (chosen) or one of " + list;
   };
   Call const all[] = {
-      {"pssa::scan", [](Session& s) { s.forward({.channel_tile = 13}); }, {}, tools::output_names},
-      {"pssa::scan", [](Session& s) { s.forward_with_tape({.channel_tile = 13}); }, {}, tools::output_names},
-      {"pssa::scan_backward", [](Session& s) { s.backward({.channel_tile = 13}); }, {}, tools::gradient_names}};
-  for (auto const& call : all) expect_error(*session, call, expected(call.name == "pssa::scan_backward", "13"));
+      {"pssa::scan", [](Session& s) { s.forward({.kernel = 99}); }, {}, tools::output_names},
+      {"pssa::scan", [](Session& s) { s.forward_with_tape({.kernel = 99}); }, {}, tools::output_names},
+      {"pssa::scan_backward", [](Session& s) { s.backward({.kernel = 99}); }, {}, tools::gradient_names}};
+  for (auto const& call : all) expect_error(*session, call, expected(call.name == "pssa::scan_backward", "99"));
 }
 
 TEST_P(Check, a_tape_of_another_call) {
@@ -333,7 +334,7 @@ TEST_P(Check, a_bad_call_leaves_the_tape_usable) {
   session->null("y");
   EXPECT_THROW(session->forward_with_tape(), std::invalid_argument);
   session->output("y", shape("y"));
-  EXPECT_THROW(session->forward_with_tape({.channel_tile = 13}), std::invalid_argument);
+  EXPECT_THROW(session->forward_with_tape({.kernel = 99}), std::invalid_argument);
   session->backward();
   auto const expected = reference(given, sizes);
   for (auto const& name : tools::gradient_names)

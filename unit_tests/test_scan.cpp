@@ -85,15 +85,16 @@ TEST_P(Scan, without_h0_and_hT) {
   EXPECT_TRUE(near("y", session->get("y"), reference(given, sizes).at("y"), tolerance(GetParam(), "y", sizes, 1)));
 }
 
-TEST_P(Scan, every_channel_tile) {
+TEST_P(Scan, every_kernel) {
   auto const setup = GetParam();
-  for (std::int64_t const state : {3, 16, 40, 300}) {
-    Sizes const sizes{2, 19, 70, state};
-    for (int const width : compiled_tiles(setup, sizes, false)) {
-      SCOPED_TRACE("channel_tile " + std::to_string(width));
-      expect_right(setup, sizes, {.channel_tile = width});
+  for (std::int64_t const state : {1, 3, 16, 40, 300})
+    for (std::int64_t const length : {1, 19, 300}) {
+      Sizes const sizes{2, length, 70, state};
+      for (auto const& kernel : compiled_kernels(setup, sizes, false)) {
+        SCOPED_TRACE("kernel " + std::to_string(kernel.number));
+        expect_right(setup, sizes, {.kernel = kernel.number});
+      }
     }
-  }
 }
 
 TEST_P(Scan, many_teams) {

@@ -178,13 +178,26 @@ TEST_P(ScanBackward, without_h0_and_dhT) {
   }
 }
 
-TEST_P(ScanBackward, every_channel_tile) {
-  for (std::int64_t const state : {3, 16, 40, 300}) {
-    Sizes const sizes{2, 19, 70, state};
-    for (int const width : compiled_tiles(GetParam(), sizes, true)) {
-      SCOPED_TRACE("channel_tile " + std::to_string(width));
-      expect_right(GetParam(), sizes, {}, {.channel_tile = width});
+TEST_P(ScanBackward, every_kernel) {
+  for (std::int64_t const state : {1, 3, 16, 40, 300})
+    for (std::int64_t const length : {1, 19, 150}) {
+      Sizes const sizes{2, length, 70, state};
+      for (auto const& kernel : compiled_kernels(GetParam(), sizes, true)) {
+        SCOPED_TRACE("kernel " + std::to_string(kernel.number));
+        expect_right(GetParam(), sizes, {}, {.kernel = kernel.number});
+      }
     }
+}
+
+/// A forward kernel keeps what any backward kernel reads.
+TEST_P(ScanBackward, every_forward_kernel_fills_the_tape) {
+  for (std::int64_t const state : {1, 16, 40}) {
+    Sizes const sizes{2, 150, 20, state};
+    for (auto const& kernel : compiled_kernels(GetParam(), sizes, false))
+      for (int const interval : {0, 1, 4, 5, 8, 16, 48}) {
+        SCOPED_TRACE("kernel " + std::to_string(kernel.number) + ", interval " + std::to_string(interval));
+        expect_right(GetParam(), sizes, {.checkpoint_interval = interval, .kernel = kernel.number}, {});
+      }
   }
 }
 

@@ -84,9 +84,10 @@ struct ScanOptions {
   /// Tokens between two states that the tape keeps. 0 = chosen from state and element type; 1 = every state.
   /// Only the forward pass with a tape reads it.
   int checkpoint_interval = 0;
-  /// Channels that one team owns. 0 = chosen from the sizes and the device; else one of the compiled widths, which the
-  /// error text of a wrong one lists.
-  int channel_tile = 0;
+  /// The compiled kernel to run, for tuning and tests. 0 = chosen from the sizes and the device; else one of those that
+  /// can run the call, which the error text of a wrong one lists with the channels that one team of each owns. A relay
+  /// gives way to a tile where strides do not fit 32 bits or the tape keeps states that it does not pass.
+  int kernel = 0;
   /// Chunks that the length is cut into, which then run side by side at the cost of a second exponential a state.
   /// 0 = chosen from the sizes and the device; 1 = one; else at most so many, each having at least about as many tokens
   /// as there are states, and one where the state exceeds the largest compiled tile.

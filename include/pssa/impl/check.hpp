@@ -36,7 +36,14 @@ void scratch(char const* call, std::int64_t state, std::int64_t interval, std::i
 /// Checks options.time_chunks.
 PSSA_EXPORT void time_chunks(char const* call, ScanOptions const& options);
 
-/// Checks options.channel_tile against the compiled widths.
-void channel_tile(char const* call, ScanOptions const& options, std::vector<int> const& compiled);
+/// A compiled kernel, as options.kernel names it.
+struct Kernel {
+  int number;
+  char const* kind;  ///< tile or relay
+  int channels;      ///< that a team owns
+};
+
+/// Checks options.kernel against the kernels that can run a call.
+void kernel(char const* call, ScanOptions const& options, std::vector<Kernel> const& able);
 
 }  // namespace pssa::impl::check
