@@ -84,7 +84,7 @@ void backward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, 
   using S = state_type<T>;
   using Mine = Tuning<ExecutionSpace, S>;
   auto const sweep_tiles = sizes_of(typename Mine::Backward{});
-  auto const choice = choose(call, sweep_tiles, sizes_of(typename Mine::BackwardRelays{}), sizes, Mine::units(exec),
+  auto const choice = choose(call, {sweep_tiles, sizes_of(typename Mine::BackwardRelays{}), {}}, sizes, Mine::units(exec),
                              Mine::backward_relay, options);
   check::scratch(call, sizes.state, tape.interval,
                  backward_waiting_bytes(sweep_tiles[choice.tile], sizes.state, sizes.length, tape.interval, sizeof(S)),

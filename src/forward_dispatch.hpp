@@ -18,8 +18,9 @@ void forward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, I
   using S = state_type<T>;
   using Mine = Tuning<ExecutionSpace, S>;
   auto const tiles = sizes_of(typename Mine::Forward{});
-  auto const choice = choose(call, tiles, sizes_of(typename Mine::ForwardRelays{}), sizes, Mine::units(exec),
-                             Mine::forward_relay, options);
+  auto const choice =
+      choose(call, {tiles, sizes_of(typename Mine::ForwardRelays{}), sizes_of(typename Mine::ForwardSteps{})}, sizes,
+             Mine::units(exec), Mine::forward_relay, options);
   check::scratch(call, sizes.state, 0, forward_waiting_bytes(tiles[choice.tile], sizes.state, sizeof(S)),
                  waiting_bytes_max<ExecutionSpace>());
   if (tape != nullptr) {
@@ -52,6 +53,12 @@ void forward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, I
                                 tape != nullptr ? tape->interval : 1,
                                 {out.y}};  // the ends of chunks wait in y, which is written after them
   auto& segments = arguments.segments;
+  if (choice.step) {
+    return visit(typename Mine::ForwardSteps{}, *choice.step, [&](auto tile) {
+      segments.tiles = tiles_of<decltype(tile)>(sizes);
+      launch(exec, "pssa::scan::forward", segments.count(), ForwardStepKernel<ExecutionSpace, T, decltype(tile)>{arguments});
+    });
+  }
   if (choice.relay) {
     bool done = false;
     visit(typename Mine::ForwardRelays{}, *choice.relay, [&](auto tile) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "forward_relay.hpp"
+#include "forward_step.hpp"
 #include "forward_walk.hpp"
 #include "team.hpp"
 
@@ -58,6 +59,25 @@ struct ForwardRelayKernel {
       Mine(arguments, team, segments(index)).run();
       team.barrier();  // the next segment reuses the scratch
     }
+  }
+};
+
+/// The same for single tokens.
+template <class ExecutionSpace, class T, class Tile>
+struct ForwardStepKernel {
+  using Policy = TeamPolicyOf<ExecutionSpace, Tile>;
+  using Member = typename Policy::member_type;
+
+  ForwardArguments<T> arguments;
+
+  Policy policy(ExecutionSpace const& exec) const {
+    return team_policy<Tile>(exec, arguments.segments.league(), 0, 0);
+  }
+
+  KOKKOS_FUNCTION void operator()(Member const& member) const {
+    auto const& segments = arguments.segments;
+    for (std::int64_t index = member.league_rank(); index < segments.count(); index += member.league_size())
+      ForwardStep<T, Tile>(arguments, member.team_rank(), segments(index)).run();
   }
 };
 

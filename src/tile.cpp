@@ -5,6 +5,7 @@
 #include <pssa/impl/check.hpp>
 
 #include <algorithm>
+#include <vector>
 
 namespace pssa::impl {
 
@@ -20,7 +21,7 @@ std::int64_t backward_waiting_bytes(TileSize const& tile, std::int64_t state, st
   return tiles * tile.states * tile.channels * element;
 }
 
-TileRange fitting(std::vector<TileSize> const& tiles, std::int64_t state) {
+TileRange fitting(TileSizes tiles, std::int64_t state) {
   std::size_t first = 0;
   while (tiles[first].states < state && tiles[first].states < tiles.back().states) ++first;
   std::size_t last = first;
@@ -34,26 +35,28 @@ std::int64_t teams_of(TileSize const& tile, Sizes const& sizes) {
   return sizes.batch * ((sizes.channels + tile.channels - 1) / tile.channels);
 }
 
-/// The kernels that options.kernel may name: tiles count from 1 in the order of their list, then relays.
-std::vector<check::Kernel> able(std::vector<TileSize> const& tiles, std::vector<TileSize> const& relays,
-                                Sizes const& sizes, ScanOptions const& options) {
+/// The kernels that options.kernel may name: tiles count from 1 in the order of their list, then relays, then steps.
+std::vector<check::Kernel> able(Kernels const& kernels, Sizes const& sizes, ScanOptions const& options) {
   std::vector<check::Kernel> result;
   int number = 0;
-  for (auto const& tile : tiles) {
-    ++number;
-    bool const holds = sizes.state <= tile.states || tile.states == tiles.back().states;
-    if (holds && (tile.steps > 1 || sizes.length == 1)) result.push_back({number, "tile", tile.channels});
-  }
-  for (auto const& relay : relays) {
-    ++number;
-    if (sizes.state <= relay.states && options.time_chunks <= 1) result.push_back({number, "relay", relay.channels});
-  }
+  auto const list = [&](char const* kind, TileSizes tiles, auto const& runs) {
+    for (auto const& tile : tiles) {
+      ++number;
+      if (runs(tile)) result.push_back({number, kind, tile.channels});
+    }
+  };
+  auto const holds = [&](TileSize const& tile) { return sizes.state <= tile.states; };
+  list("tile", kernels.tiles, [&](TileSize const& tile) {
+    return (holds(tile) || tile.states == kernels.tiles.back().states) && (tile.steps > 1 || sizes.length == 1);
+  });
+  list("relay", kernels.relays, [&](TileSize const& tile) { return holds(tile) && options.time_chunks <= 1; });
+  list("step", kernels.steps, [&](TileSize const& tile) { return holds(tile) && sizes.length == 1; });
   return result;
 }
 
 }  // namespace
 
-std::size_t choose_tile(std::vector<TileSize> const& tiles, Sizes const& sizes, std::int64_t units) {
+std::size_t choose_tile(TileSizes tiles, Sizes const& sizes, std::int64_t units) {
   auto range = fitting(tiles, sizes.state);
   if (sizes.length != 1 && tiles[range.first].steps == 1) ++range.first;
   for (auto i = range.first; i + 1 < range.last; ++i)
@@ -61,19 +64,23 @@ std::size_t choose_tile(std::vector<TileSize> const& tiles, Sizes const& sizes, 
   return range.last - 1;
 }
 
-Choice choose(char const* call, std::vector<TileSize> const& tiles, std::vector<TileSize> const& relays,
-              Sizes const& sizes, std::int64_t units, RelayRule const& rule, ScanOptions const& options) {
+Choice choose(char const* call, Kernels const& kernels, Sizes const& sizes, std::int64_t units, RelayRule const& rule,
+              ScanOptions const& options) {
+  auto const& [tiles, relays, steps] = kernels;
   auto const chosen = choose_tile(tiles, sizes, units);
   if (options.kernel != 0) {
-    check::kernel(call, options, able(tiles, relays, sizes, options));
-    auto const place = static_cast<std::size_t>(options.kernel) - 1;
-    if (place < tiles.size()) return {place, std::nullopt};
-    return {chosen, place - tiles.size()};
+    check::kernel(call, options, able(kernels, sizes, options));
+    auto place = static_cast<std::size_t>(options.kernel) - 1;
+    if (place < tiles.size()) return {place};
+    place -= tiles.size();
+    if (place < relays.size()) return {chosen, place};
+    return {chosen, std::nullopt, place - relays.size()};
   }
+  auto const held = [&](TileSizes list) { return !list.empty() && sizes.state <= list.back().states; };
+  if (sizes.length == 1 && held(steps)) return {chosen, std::nullopt, fitting(steps, sizes.state).first};
   bool const idle = teams_of(tiles[chosen], sizes) * tiles[chosen].warps < rule.few * units;
   bool const short_enough = sizes.length > 1 && sizes.length <= rule.longest;
-  bool const held = !relays.empty() && sizes.state <= relays.back().states;
-  if (!idle || !short_enough || !held || options.time_chunks != 0) return {chosen, std::nullopt};
+  if (!idle || !short_enough || !held(relays) || options.time_chunks != 0) return {chosen};
   auto const range = fitting(relays, sizes.state);
   for (auto i = range.first; i + 1 < range.last; ++i)
     if (2 * teams_of(relays[i], sizes) >= units) return {chosen, i};

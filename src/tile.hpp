@@ -4,9 +4,10 @@
 
 #include <pssa/impl/call.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
-#include <vector>
+#include <span>
 
 /// The tuning of every backend, as data, and the choice among it.
 namespace pssa::impl {
@@ -120,6 +121,7 @@ struct Tuning {
   using Forward = TileList<Tile<DeviceMachine, 1, 1, 8, 64, 8>>;
   using Backward = TileList<Tile<DeviceMachine, 1, 1, 8, 32, 4>>;
   using ForwardRelays = TileList<>;
+  using ForwardSteps = TileList<>;
   using BackwardRelays = TileList<>;
   static constexpr bool channel_major = DeviceMachine::channel_major;
   static constexpr SplitRule forward_split{0, 0};
@@ -135,6 +137,7 @@ struct HostTuning {
   using Forward = TileList<Tile<HostMachine, 1, 32, 16, 1, 16, 1>, Tile<HostMachine, 1, 8, 16, 1, 16, 1>>;
   using Backward = TileList<Tile<HostMachine, 1, 16, 16, 1, 8, 1>, Tile<HostMachine, 1, 8, 16, 1, 8, 1>>;
   using ForwardRelays = TileList<>;
+  using ForwardSteps = TileList<>;
   using BackwardRelays = TileList<>;
   static constexpr bool channel_major = HostMachine::channel_major;
   static constexpr SplitRule forward_split{0, 0};
@@ -165,10 +168,15 @@ struct Tuning<Kokkos::Threads, S> : HostTuning<S> {};
 template <int Lanes, int Channels, int States, int Threads, int Steps, int Unroll = Steps, int Teams = 1>
 using CudaTile = Tile<CudaMachine, Lanes, Channels, States, Threads, Steps, Unroll, Teams>;
 
+/// Many threads of few registers, whose loads together keep memory busy.
+using CudaSteps = TileList<CudaTile<1, 1, 4, 128, 1, 1, 10>, CudaTile<2, 1, 4, 128, 1, 1, 10>,
+                           CudaTile<4, 1, 4, 128, 1, 1, 10>, CudaTile<8, 1, 4, 128, 1, 1, 10>,
+                           CudaTile<16, 1, 4, 128, 1, 1, 10>, CudaTile<32, 1, 4, 128, 1, 1, 10>>;
+
 template <>
 struct Tuning<Kokkos::Cuda, float> {
   using Forward = TileList<CudaTile<1, 1, 1, 128, 8>, CudaTile<1, 1, 4, 128, 8>, CudaTile<1, 1, 8, 128, 8>,
-                           CudaTile<2, 1, 8, 128, 1>, CudaTile<2, 1, 8, 128, 16, 16, 3>, CudaTile<2, 1, 8, 32, 16>,
+                           CudaTile<2, 1, 8, 128, 16, 16, 3>, CudaTile<2, 1, 8, 32, 16>,
                            CudaTile<4, 1, 8, 128, 16>, CudaTile<8, 4, 8, 128, 16, 8>, CudaTile<16, 4, 8, 128, 8, 8>,
                            CudaTile<32, 4, 8, 128, 8, 4>>;
   using Backward = TileList<CudaTile<1, 1, 1, 128, 8>, CudaTile<1, 1, 4, 128, 8>, CudaTile<2, 2, 4, 128, 8, 2>,
@@ -181,6 +189,7 @@ struct Tuning<Kokkos::Cuda, float> {
                                  Relay<CudaTile<16, 1, 2, 32, 16>, 8>, Relay<CudaTile<8, 1, 8, 32, 8>, 4, 2>>;
   using BackwardRelays = TileList<Relay<CudaTile<2, 1, 4, 32, 8, 2>, 4, 2>, Relay<CudaTile<4, 2, 4, 32, 8, 2>, 4, 2>,
                                   Relay<CudaTile<4, 1, 4, 32, 8, 2>, 8>, Relay<CudaTile<8, 1, 4, 32, 8, 2>, 4, 2>>;
+  using ForwardSteps = CudaSteps;
   static constexpr bool channel_major = CudaMachine::channel_major;
   static constexpr SplitRule forward_split{5, 16};
   static constexpr SplitRule backward_split{5, 8};
@@ -200,6 +209,7 @@ struct Tuning<Kokkos::Cuda, double> {
   using ForwardRelays = TileList<Relay<CudaTile<2, 1, 4, 32, 4>, 8>, Relay<CudaTile<4, 1, 4, 32, 4>, 8>,
                                  Relay<CudaTile<16, 1, 1, 32, 8>, 8>, Relay<CudaTile<8, 1, 4, 32, 4>, 8>>;
   using BackwardRelays = TileList<Relay<CudaTile<2, 1, 4, 32, 4>, 4, 2>, Relay<CudaTile<4, 1, 4, 32, 4>, 4, 2>>;
+  using ForwardSteps = CudaSteps;
   static constexpr bool channel_major = CudaMachine::channel_major;
   static constexpr SplitRule forward_split{5, 16};
   static constexpr SplitRule backward_split{5, 8};
@@ -249,13 +259,17 @@ std::int64_t tiles_of(Sizes const& sizes) {
 }
 
 template <class Tile>
-TileSize size_of() {
+constexpr TileSize size_of() {
   return {Tile::states, Tile::channels, Tile::steps, Tile::warps};
 }
 
+/// A list of tiles, as the choice sees it.
+using TileSizes = std::span<TileSize const>;
+
 template <class... Tiles>
-std::vector<TileSize> sizes_of(TileList<Tiles...>) {
-  return {size_of<Tiles>()...};
+TileSizes sizes_of(TileList<Tiles...>) {
+  static constexpr std::array<TileSize, sizeof...(Tiles)> sizes{size_of<Tiles>()...};
+  return sizes;
 }
 
 /// True for the tiles with the most states of a list: those that a larger state takes turns in.
@@ -270,21 +284,30 @@ struct TileRange {
   std::size_t last;
 };
 
-TileRange fitting(std::vector<TileSize> const& tiles, std::int64_t state);
+TileRange fitting(TileSizes tiles, std::int64_t state);
 
-/// Places in a pass's lists of the kernel to run: a relay's, if any, and that of the tile which runs what a relay cannot.
+/// What is compiled for a pass.
+struct Kernels {
+  TileSizes tiles;
+  TileSizes relays;
+  TileSizes steps;  ///< for single tokens
+};
+
+/// Places in a pass's lists of the kernel to run: of a relay or a step, if any, and of the tile that runs otherwise, or
+/// where a relay cannot.
 struct Choice {
   std::size_t tile;
-  std::optional<std::size_t> relay;
+  std::optional<std::size_t> relay{};
+  std::optional<std::size_t> step{};
 };
 
 /// The widest tile that leaves no processor idle and is more than half full. Tiles of one step run single tokens only.
-std::size_t choose_tile(std::vector<TileSize> const& tiles, Sizes const& sizes, std::int64_t units);
+std::size_t choose_tile(TileSizes tiles, Sizes const& sizes, std::int64_t units);
 
-/// The kernel of options, which must be able to run the call, else Error; without one, the chosen tile and, by the rule,
-/// the widest relay that leaves at most half of the processors idle, unless options ask for chunks.
-Choice choose(char const* call, std::vector<TileSize> const& tiles, std::vector<TileSize> const& relays,
-              Sizes const& sizes, std::int64_t units, RelayRule const& rule, ScanOptions const& options);
+/// The kernel of options, which must be able to run the call, else Error; without one, a step for a single token or, by
+/// the rule and unless options ask for chunks, the widest relay that leaves at most half of the processors idle.
+Choice choose(char const* call, Kernels const& kernels, Sizes const& sizes, std::int64_t units, RelayRule const& rule,
+              ScanOptions const& options);
 
 /// The chunks to cut every sequence into, most at most: by the rule, or as options.time_chunks asks.
 std::int64_t chunks_of(TileSize const& tile, std::int64_t teams, std::int64_t units, SplitRule const& rule,

@@ -25,7 +25,7 @@ SOURCES = [
     ("ends.hpp", "impl/call.hpp"),
     ("walk.hpp", "impl/call.hpp"),
     ("forward_walk.hpp backward_walk.hpp ends_walk.hpp", "impl/call.hpp"),  # one team, one segment
-    ("exchange.hpp forward_relay.hpp backward_relay.hpp", "impl/call.hpp"),  # the same, its warps side by side in time
+    ("exchange.hpp forward_relay.hpp backward_relay.hpp forward_step.hpp", "impl/call.hpp"),  # the same, its warps side by side in time, or one token
     ("team.hpp", "impl/call.hpp"),
     ("forward_kernel.hpp backward_kernel.hpp ends_kernel.hpp carry_kernel.hpp reduce_kernel.hpp", "impl/call.hpp"),  # never check, never choose
     ("launch.hpp forward_dispatch.hpp backward_dispatch.hpp", "impl/dispatch.hpp"),
