@@ -58,9 +58,8 @@ template <class T, class ExecutionSpace>
 void single(benchmark::State& state, Operation operation, Shape const& shape) {
   ExecutionSpace const exec;
   Problem<T, ExecutionSpace> const problem(exec, shape, operation == Operation::backward);
-  with_call(operation, exec, problem, {}, [&](auto const& call) {
-    report<T, ExecutionSpace>(state, operation, shape, single_calls(exec, call));
-  });
+  with_call(operation, exec, problem, {},
+            [&](auto const& call) { report<T, ExecutionSpace>(state, operation, shape, single_calls(exec, call)); });
 }
 
 template <class T, class ExecutionSpace>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SPDX-FileCopyrightText: The pssa authors
 //
-// bench_tile BATCH LENGTH CHANNELS STATE [float|double]: every compiled kernel that can run these sizes, whole and cut into
-// chunks, beside the one that is chosen (kernel:0/chunks:0). The tables of src/tile.hpp come from it.
+// bench_tile BATCH LENGTH CHANNELS STATE [float|double]: every compiled kernel that can run these sizes, whole and cut
+// into chunks, beside the one that is chosen (kernel:0/chunks:0). The tables of src/tile.hpp come from it.
 #include "measure.hpp"
 #include "register.hpp"
 

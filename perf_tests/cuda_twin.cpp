@@ -45,18 +45,12 @@ void cuda_twin(Kokkos::Cuda const& exec, ScanInputs<float, Kokkos::CudaSpace> co
   auto const inputs = impl::tensors(in);
   auto const outputs = impl::tensors(out);
   auto const sizes = impl::check::forward("pssa::perf::cuda_twin", inputs, outputs);
-  impl::ForwardArguments<float> const arguments{sizes,
-                                                {sizes.batch, sizes.length, impl::tiles_of<Tile>(sizes)},
-                                                inputs.x,
-                                                inputs.delta,
-                                                inputs.b,
-                                                inputs.c,
-                                                inputs.A,
-                                                impl::or_absent(inputs.h0),
-                                                outputs.y,
-                                                impl::or_absent(outputs.hT),
-                                                {},
-                                                1,
+  impl::ForwardArguments<float> const arguments{sizes,      {sizes.batch, sizes.length, impl::tiles_of<Tile>(sizes)},
+                                                inputs.x,   inputs.delta,
+                                                inputs.b,   inputs.c,
+                                                inputs.A,   impl::or_absent(inputs.h0),
+                                                outputs.y,  impl::or_absent(outputs.hT),
+                                                {},         1,
                                                 {outputs.y}};
   walk<<<static_cast<unsigned>(arguments.segments.count()), Tile::threads, Walk::scratch_elements * sizeof(float),
          exec.cuda_stream()>>>(arguments);

@@ -22,9 +22,8 @@ Tensor<T, 3> reversed(Tensor<T, 3> tensor) {
 
 /// Leaves, in ends, the cotangent that reaches every chunk from later ones.
 template <class ExecutionSpace, class T>
-void carry_cotangents(ExecutionSpace const& exec, Sizes const& sizes, DenseSegments segments,
-                      InputTensors<T> const& in, CotangentTensors<T> const& cotangents,
-                      Ends<state_type<T>, state_type<T>> const& ends) {
+void carry_cotangents(ExecutionSpace const& exec, Sizes const& sizes, DenseSegments segments, InputTensors<T> const& in,
+                      CotangentTensors<T> const& cotangents, Ends<state_type<T>, state_type<T>> const& ends) {
   using S = state_type<T>;
   using Mine = Tuning<ExecutionSpace, S>;
   auto const chosen = choose_tile(sizes_of(typename Mine::Forward{}), sizes, Mine::units(exec));
@@ -84,8 +83,8 @@ void backward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, 
   using S = state_type<T>;
   using Mine = Tuning<ExecutionSpace, S>;
   auto const sweep_tiles = sizes_of(typename Mine::Backward{});
-  auto const choice = choose(call, {sweep_tiles, sizes_of(typename Mine::BackwardRelays{}), {}}, sizes, Mine::units(exec),
-                             Mine::backward_relay, options);
+  auto const choice = choose(call, {sweep_tiles, sizes_of(typename Mine::BackwardRelays{}), {}}, sizes,
+                             Mine::units(exec), Mine::backward_relay, options);
   check::scratch(call, sizes.state, tape.interval,
                  backward_waiting_bytes(sweep_tiles[choice.tile], sizes.state, sizes.length, tape.interval, sizeof(S)),
                  waiting_bytes_max<ExecutionSpace>());

@@ -56,7 +56,8 @@ void forward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, I
   if (choice.step) {
     return visit(typename Mine::ForwardSteps{}, *choice.step, [&](auto tile) {
       segments.tiles = tiles_of<decltype(tile)>(sizes);
-      launch(exec, "pssa::scan::forward", segments.count(), ForwardStepKernel<ExecutionSpace, T, decltype(tile)>{arguments});
+      launch(exec, "pssa::scan::forward", segments.count(),
+             ForwardStepKernel<ExecutionSpace, T, decltype(tile)>{arguments});
     });
   }
   if (choice.relay) {

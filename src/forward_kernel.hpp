@@ -70,9 +70,7 @@ struct ForwardStepKernel {
 
   ForwardArguments<T> arguments;
 
-  Policy policy(ExecutionSpace const& exec) const {
-    return team_policy<Tile>(exec, arguments.segments.league(), 0, 0);
-  }
+  Policy policy(ExecutionSpace const& exec) const { return team_policy<Tile>(exec, arguments.segments.league(), 0, 0); }
 
   KOKKOS_FUNCTION void operator()(Member const& member) const {
     auto const& segments = arguments.segments;

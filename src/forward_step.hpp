@@ -11,8 +11,6 @@ namespace pssa::impl {
 template <class T, class Tile>
 struct ForwardStep : Walk<T, Tile, false, false> {
   using Base = Walk<T, Tile, false, false>;
-  using typename Base::Registers;
-  using typename Base::S;
   using Base::each;
   using Base::first_channel;
   using Base::live_channels;
@@ -21,6 +19,8 @@ struct ForwardStep : Walk<T, Tile, false, false> {
   using Base::place;
   using Base::segment;
   using Base::state;
+  using typename Base::Registers;
+  using typename Base::S;
   static constexpr int NS = Tile::thread_states;
   static_assert(Tile::thread_channels == 1);
 

@@ -169,16 +169,15 @@ template <int Lanes, int Channels, int States, int Threads, int Steps, int Unrol
 using CudaTile = Tile<CudaMachine, Lanes, Channels, States, Threads, Steps, Unroll, Teams>;
 
 /// Many threads of few registers, whose loads together keep memory busy.
-using CudaSteps = TileList<CudaTile<1, 1, 4, 128, 1, 1, 10>, CudaTile<2, 1, 4, 128, 1, 1, 10>,
-                           CudaTile<4, 1, 4, 128, 1, 1, 10>, CudaTile<8, 1, 4, 128, 1, 1, 10>,
-                           CudaTile<16, 1, 4, 128, 1, 1, 10>, CudaTile<32, 1, 4, 128, 1, 1, 10>>;
+using CudaSteps =
+    TileList<CudaTile<1, 1, 4, 128, 1, 1, 10>, CudaTile<2, 1, 4, 128, 1, 1, 10>, CudaTile<4, 1, 4, 128, 1, 1, 10>,
+             CudaTile<8, 1, 4, 128, 1, 1, 10>, CudaTile<16, 1, 4, 128, 1, 1, 10>, CudaTile<32, 1, 4, 128, 1, 1, 10>>;
 
 template <>
 struct Tuning<Kokkos::Cuda, float> {
   using Forward = TileList<CudaTile<1, 1, 1, 128, 8>, CudaTile<1, 1, 4, 128, 8>, CudaTile<1, 1, 8, 128, 8>,
-                           CudaTile<2, 1, 8, 128, 16, 16, 3>, CudaTile<2, 1, 8, 32, 16>,
-                           CudaTile<4, 1, 8, 128, 16>, CudaTile<8, 4, 8, 128, 16, 8>, CudaTile<16, 4, 8, 128, 8, 8>,
-                           CudaTile<32, 4, 8, 128, 8, 4>>;
+                           CudaTile<2, 1, 8, 128, 16, 16, 3>, CudaTile<2, 1, 8, 32, 16>, CudaTile<4, 1, 8, 128, 16>,
+                           CudaTile<8, 4, 8, 128, 16, 8>, CudaTile<16, 4, 8, 128, 8, 8>, CudaTile<32, 4, 8, 128, 8, 4>>;
   using Backward = TileList<CudaTile<1, 1, 1, 128, 8>, CudaTile<1, 1, 4, 128, 8>, CudaTile<2, 2, 4, 128, 8, 2>,
                             CudaTile<4, 2, 4, 128, 1>, CudaTile<4, 2, 4, 128, 8, 2>, CudaTile<4, 2, 4, 32, 8, 2>,
                             CudaTile<8, 2, 4, 128, 8, 2>, CudaTile<16, 4, 4, 128, 4, 1>,

@@ -300,8 +300,8 @@ TEST_P(Check, kernel) {
   auto const expected = [&](bool backward, std::string const& is) {
     std::string list;
     for (auto const& kernel : compiled_kernels(GetParam(), sizes, backward))
-      list += (list.empty() ? "" : ", ") + std::to_string(kernel.number) + (kernel.relay ? " (relay" : " (tile") + " of " +
-              std::to_string(kernel.channels) + " channels)";
+      list += (list.empty() ? "" : ", ") + std::to_string(kernel.number) + (kernel.relay ? " (relay" : " (tile") +
+              " of " + std::to_string(kernel.channels) + " channels)";
     return "options.kernel is " + is + ", expected 0 (chosen) or one of " + list;
   };
   Call const all[] = {
