@@ -5,6 +5,7 @@
 #include "backward_kernel.hpp"
 #include "carry_kernel.hpp"
 #include "ends_kernel.hpp"
+#include "host_launch.hpp"
 #include "launch.hpp"
 #include "reduce_kernel.hpp"
 
@@ -40,7 +41,7 @@ void carry_cotangents(ExecutionSpace const& exec, Sizes const& sizes, DenseSegme
 
 /// Gives the segments room for their parts of db, dc and dA and for what chunks leave each other, and returns the kernel
 /// that adds the parts.
-template <class ExecutionSpace, class Tile, class T>
+template <class ExecutionSpace, class Machine, class T>
 auto make_parts(ExecutionSpace const& exec, GradientTensors<T> const& gradients,
                 TapeStorage<state_type<T>, typename ExecutionSpace::memory_space>& tape,
                 BackwardArguments<T>& arguments) {
@@ -50,7 +51,7 @@ auto make_parts(ExecutionSpace const& exec, GradientTensors<T> const& gradients,
   std::int64_t const chunks = arguments.segments.chunks;
   std::int64_t const n = sizes.state;
   std::int64_t const rows_a_chunk = Ends<S, S>::rows_for(n);
-  ReduceKernel<ExecutionSpace, T, typename Tile::machine> reduce{
+  ReduceKernel<ExecutionSpace, T, Machine> reduce{
       sizes,   tiles,
       sizes.batch * chunks,
       nullptr, nullptr,
@@ -76,10 +77,44 @@ auto make_parts(ExecutionSpace const& exec, GradientTensors<T> const& gradients,
   return reduce;
 }
 
+/// The backward pass of float or double on a host.
+template <class ExecutionSpace, class S>
+void backward_on_host(ExecutionSpace const& exec, char const* call, GradientTensors<S> const& gradients,
+                      TapeStorage<S, typename ExecutionSpace::memory_space>& tape, BackwardArguments<S>& arguments,
+                      ScanOptions const& options) {
+  using Mine = HostTuning<S>;
+  auto const& sizes = arguments.sizes;
+  auto const& kernels = kernels_of(host_table(call), S{});
+  int const tile = host_sweep_tile<ExecutionSpace, S>(call, sizes, tape.interval, options);
+  if (gradients.empty()) return;
+  auto& segments = arguments.segments;
+  segments.tiles = (sizes.channels + tile - 1) / tile;
+  segments.unit = host_span(sizes.length, tape.interval);
+  segments.cut(chunks_of({0, tile, 0, 1}, segments.count(), exec.concurrency() / Mine::split_threads, Mine::split,
+                         segments.most_chunks(sizes.state), options));
+  auto const reduce = make_parts<ExecutionSpace, HostMachine>(exec, gradients, tape, arguments);
+  if (segments.chunks > 1) {
+    auto const& ends = arguments.carries;
+    launch(exec, "pssa::scan_backward::ends", segments.count(),
+           HostEndsKernel<ExecutionSpace, S, true>{{sizes, segments, reversed(arguments.dy), reversed(arguments.delta),
+                                                    reversed(arguments.c), arguments.A, ends},
+                                                   tile,
+                                                   kernels.end_in_reverse});
+    CarryKernel<ExecutionSpace, S, S, true> const carry{sizes, segments, arguments.A, arguments.dhT, ends};
+    launch(exec, "pssa::scan_backward::carry", carry.count(), carry);
+  }
+  launch(exec, "pssa::scan_backward::sweep", segments.count(),
+         HostSweepKernel<ExecutionSpace, S>{arguments, tile, kernels.sweep});
+  launch(exec, "pssa::scan_backward::reduce", reduce.token_sums() + reduce.A_sums(), reduce);
+}
+
+/// The backward pass by teams.
 template <class ExecutionSpace, class T>
-void backward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, InputTensors<T> const& in,
-              CotangentTensors<T> const& cotangents, GradientTensors<T> const& gradients,
-              TapeStorage<state_type<T>, typename ExecutionSpace::memory_space>& tape, ScanOptions const& options) {
+void backward_by_teams(ExecutionSpace const& exec, char const* call, InputTensors<T> const& in,
+                       CotangentTensors<T> const& cotangents, GradientTensors<T> const& gradients,
+                       TapeStorage<state_type<T>, typename ExecutionSpace::memory_space>& tape,
+                       BackwardArguments<T>& arguments, ScanOptions const& options) {
+  auto const& sizes = arguments.sizes;
   using S = state_type<T>;
   using Mine = Tuning<ExecutionSpace, S>;
   auto const sweep_tiles = sizes_of(typename Mine::Backward{});
@@ -89,20 +124,6 @@ void backward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, 
                  backward_waiting_bytes(sweep_tiles[choice.tile], sizes.state, sizes.length, tape.interval, sizeof(S)),
                  waiting_bytes_max<ExecutionSpace>());
   if (gradients.empty()) return;
-  BackwardArguments<T> arguments{sizes,
-                                 {sizes.batch, sizes.length},
-                                 in.x,
-                                 in.delta,
-                                 in.b,
-                                 in.c,
-                                 cotangents.dy,
-                                 in.A,
-                                 or_absent(cotangents.dhT),
-                                 tape.tensor().as_const(),
-                                 tape.interval,
-                                 or_absent(gradients.dx),
-                                 or_absent(gradients.ddelta),
-                                 or_absent(gradients.dh0)};
   auto& segments = arguments.segments;
   if (choice.relay) {
     bool done = false;
@@ -110,7 +131,7 @@ void backward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, 
       using Kernel = BackwardRelayKernel<ExecutionSpace, T, decltype(tile)>;
       if (!Kernel::Mine::fits(arguments)) return;
       segments.tiles = tiles_of<decltype(tile)>(sizes);
-      auto const reduce = make_parts<ExecutionSpace, decltype(tile)>(exec, gradients, tape, arguments);
+      auto const reduce = make_parts<ExecutionSpace, typename decltype(tile)::machine>(exec, gradients, tape, arguments);
       launch(exec, "pssa::scan_backward::sweep", segments.count(), Kernel{arguments});
       launch(exec, "pssa::scan_backward::reduce", reduce.token_sums() + reduce.A_sums(), reduce);
       done = true;
@@ -125,7 +146,7 @@ void backward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, 
       segments.cut(chunks_of(sweep_tiles[choice.tile], segments.count(), Mine::units(exec), Mine::backward_split,
                              segments.most_chunks(sizes.state), options));
     }
-    auto const reduce = make_parts<ExecutionSpace, ThisTile>(exec, gradients, tape, arguments);
+    auto const reduce = make_parts<ExecutionSpace, typename ThisTile::machine>(exec, gradients, tape, arguments);
     if (segments.chunks > 1) carry_cotangents(exec, sizes, segments, in, cotangents, arguments.carries);
 
     auto const sweep = [&](auto waits) {
@@ -140,6 +161,30 @@ void backward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, 
       sweep(std::false_type{});
     launch(exec, "pssa::scan_backward::reduce", reduce.token_sums() + reduce.A_sums(), reduce);
   });
+}
+
+template <class ExecutionSpace, class T>
+void backward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, InputTensors<T> const& in,
+              CotangentTensors<T> const& cotangents, GradientTensors<T> const& gradients,
+              TapeStorage<state_type<T>, typename ExecutionSpace::memory_space>& tape, ScanOptions const& options) {
+  BackwardArguments<T> arguments{sizes,
+                                 {sizes.batch, sizes.length},
+                                 in.x,
+                                 in.delta,
+                                 in.b,
+                                 in.c,
+                                 cotangents.dy,
+                                 in.A,
+                                 or_absent(cotangents.dhT),
+                                 tape.tensor().as_const(),
+                                 tape.interval,
+                                 or_absent(gradients.dx),
+                                 or_absent(gradients.ddelta),
+                                 or_absent(gradients.dh0)};
+  if constexpr (is_packed_v<ExecutionSpace, T>)
+    backward_on_host(exec, call, gradients, tape, arguments, options);
+  else
+    backward_by_teams(exec, call, in, cotangents, gradients, tape, arguments, options);
 }
 
 #define PSSA_INSTANTIATE_BACKWARD(SPACE, T)                                                                     \

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The pssa authors
 #pragma once
 
+#include "exponential.hpp"
+
 #include <Kokkos_Core.hpp>
 
 #include <cstdint>
@@ -18,49 +20,6 @@
 
 namespace pssa::impl {
 
-/// 2^x in float, branch-free so that loops over it vectorise. Against double, over all floats from -126 to 128 of size
-/// 1e-9 or more: at most 1.3 ulp (1.1 with fused multiply-add). Below 2^-126 the result is 0, above the largest float infinity; NaN stays NaN.
-KOKKOS_FORCEINLINE_FUNCTION float portable_exp2(float x) {
-  float const clamped = x < -126.f ? -126.f : (x > 128.f ? 128.f : x);
-  // Adding 1.5 * 2^23 rounds to an integer and leaves it in the low bits of the sum.
-  float const shifted = clamped + 12582912.f;
-  float const f = clamped - (shifted - 12582912.f);
-  // Minimax in the relative error on [-1/2, 1/2]: 2.6e-9.
-  float p = 0.000155946770f;
-  p = p * f + 0.00134066438f;
-  p = p * f + 0.00961769298f;
-  p = p * f + 0.0555031055f;
-  p = p * f + 0.240226528f;
-  p = p * f + 0.693147215f;
-  p = p * f + 1.f;
-  auto const exponent = Kokkos::bit_cast<std::uint32_t>(shifted) << 23;
-  float const result = Kokkos::bit_cast<float>(Kokkos::bit_cast<std::uint32_t>(p) + exponent);
-  return x < -126.f ? 0.f : result;
-}
-
-/// 2^x in double, in the same way: at most 2.4 ulp seen over 4e7 points from -1022 to 1024; below 2^-1022 the result is 0.
-KOKKOS_FORCEINLINE_FUNCTION double portable_exp2(double x) {
-  double const clamped = x < -1022. ? -1022. : (x > 1024. ? 1024. : x);
-  double const shifted = clamped + 6755399441055744.;
-  double const f = clamped - (shifted - 6755399441055744.);
-  // Minimax in the relative error on [-1/2, 1/2]: 1.8e-17.
-  double p = 4.0780717860928704e-10;
-  p = p * f + 7.0725703945407994e-9;
-  p = p * f + 1.0180647660573069e-7;
-  p = p * f + 1.3215442675452855e-6;
-  p = p * f + 1.5252727385189775e-5;
-  p = p * f + 1.5403530440571850e-4;
-  p = p * f + 1.3333558153433970e-3;
-  p = p * f + 9.6181291076070026e-3;
-  p = p * f + 5.5504108664790395e-2;
-  p = p * f + 0.24022650695910098;
-  p = p * f + 0.69314718055994570;
-  p = p * f + 1.;
-  auto const exponent = Kokkos::bit_cast<std::uint64_t>(shifted) << 52;
-  double const result = Kokkos::bit_cast<double>(Kokkos::bit_cast<std::uint64_t>(p) + exponent);
-  return x < -1022. ? 0. : result;
-}
-
 /// 2^x. On CUDA one instruction in float: at most 2.06 ulp on an H200 over all floats of size 1e-9 or more, subnormals
 /// are 0; the CUDA library's exp2 in double.
 template <class S>
@@ -74,7 +33,7 @@ KOKKOS_FORCEINLINE_FUNCTION S fast_exp2(S x) {
     return ::exp2(x);
   }
 #else
-  return portable_exp2(x);
+  return exp2_product<true>(x, S(1));
 #endif
 }
 

@@ -6,8 +6,11 @@
 
 #include <array>
 #include <cstdint>
+#include <iterator>
+#include <limits>
 #include <optional>
 #include <span>
+#include <type_traits>
 
 /// The tuning of every backend, as data, and the choice among it.
 namespace pssa::impl {
@@ -131,7 +134,8 @@ struct Tuning {
   static std::int64_t units(ExecutionSpace const&) { return 1; }
 };
 
-/// Host backends. First choices: no sweep of tiles has been measured.
+/// Host backends. Elements of two bytes, which a Kokkos with a device knows, run through these tiles, of which no sweep
+/// has been measured; float and double as host_tiles says.
 template <class S>
 struct HostTuning {
   using Forward = TileList<Tile<HostMachine, 1, 32, 16, 1, 16, 1>, Tile<HostMachine, 1, 8, 16, 1, 16, 1>>;
@@ -149,7 +153,22 @@ struct HostTuning {
   static std::int64_t units(ExecutionSpace const&) {
     return 1;
   }
+
+  /// Bytes of the channels that one thread takes along, wide before narrow: multiples of the widest pack. Wide ones read
+  /// whole cache lines and sum more channels of db and dc before they leave as a part; narrow ones keep more threads busy.
+  static constexpr int tile_bytes[] = {256, 128, 64};
+  /// The forward pass takes the widest that makes so many tiles a thread, since its bits do not depend on the tile.
+  static constexpr int tiles_a_thread = 4;
+  /// The sweep, whose sums over channels do, the widest that makes so many tiles, whatever the number of threads.
+  static constexpr int sweep_tiles = 8;
+  /// Where tiles are fewer than half of the threads: as many chunks as there are threads for.
+  static constexpr SplitRule split{1, 2};
+  static constexpr int split_threads = 2;  ///< threads that count as one for it: a cut costs a second exponential
 };
+
+/// Whether float or double runs on a host, by packs of channels.
+template <class ExecutionSpace, class T>
+inline constexpr bool is_packed_v = std::is_base_of_v<HostTuning<T>, Tuning<ExecutionSpace, T>>;
 
 #ifdef KOKKOS_ENABLE_SERIAL
 template <class S>
@@ -268,6 +287,18 @@ using TileSizes = std::span<TileSize const>;
 template <class... Tiles>
 TileSizes sizes_of(TileList<Tiles...>) {
   static constexpr std::array<TileSize, sizeof...(Tiles)> sizes{size_of<Tiles>()...};
+  return sizes;
+}
+
+/// The tiles of a host, Steps the tokens of a block; they take any state.
+template <class S, int Steps>
+TileSizes host_tiles() {
+  static constexpr auto sizes = [] {
+    std::array<TileSize, std::size(HostTuning<S>::tile_bytes)> tiles{};
+    for (std::size_t i = 0; i < tiles.size(); ++i)
+      tiles[i] = {std::numeric_limits<int>::max(), HostTuning<S>::tile_bytes[i] / static_cast<int>(sizeof(S)), Steps, 1};
+    return tiles;
+  }();
   return sizes;
 }
 

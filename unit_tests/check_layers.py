@@ -20,15 +20,17 @@ HEADERS = [
 ]
 # The same for src, with the highest header of pssa that a file of that floor may include.
 SOURCES = [
+    ("ground.hpp exponential.hpp pack.hpp host.hpp", "impl/export.hpp"),
     ("elements.hpp intrinsics.hpp tile.hpp", "impl/call.hpp"),
     ("block.hpp recurrence.hpp registers.hpp segments.hpp", "impl/call.hpp"),
+    ("host_walk.hpp host_scan.hpp host_sweep.hpp host_table.hpp", "impl/export.hpp"),  # for every instruction set
     ("ends.hpp", "impl/call.hpp"),
     ("walk.hpp", "impl/call.hpp"),
     ("forward_walk.hpp backward_walk.hpp ends_walk.hpp", "impl/call.hpp"),  # one team, one segment
     ("exchange.hpp forward_relay.hpp backward_relay.hpp forward_step.hpp", "impl/call.hpp"),  # the same, its warps side by side in time, or one token
     ("team.hpp", "impl/call.hpp"),
-    ("forward_kernel.hpp backward_kernel.hpp ends_kernel.hpp carry_kernel.hpp reduce_kernel.hpp", "impl/call.hpp"),  # never check, never choose
-    ("launch.hpp forward_dispatch.hpp backward_dispatch.hpp", "impl/dispatch.hpp"),
+    ("forward_kernel.hpp backward_kernel.hpp ends_kernel.hpp carry_kernel.hpp reduce_kernel.hpp host_kernel.hpp", "impl/call.hpp"),  # never check, never choose
+    ("host_choice.hpp launch.hpp host_launch.hpp forward_dispatch.hpp backward_dispatch.hpp", "impl/dispatch.hpp"),
 ]
 SOURCE_CEILING = "reference.hpp"  # of a .cpp in src: not the front door
 ROOMS = "unit_tests tools perf_tests examples".split()  # what uses the library

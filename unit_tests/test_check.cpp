@@ -346,26 +346,29 @@ TEST_P(Check, a_bad_call_leaves_the_tape_usable) {
 TEST(CheckOnce, scratch_that_no_team_can_have) {
   using Space = Kokkos::DefaultHostExecutionSpace;
   using Memory = Space::memory_space;
+  constexpr int state = 64;
   auto const available = static_cast<std::int64_t>(Kokkos::TeamPolicy<Space>::scratch_size_max(1)) - 16;
   Kokkos::View<float*, Memory> const one("one", 1);
-  Kokkos::View<float**, Kokkos::LayoutRight, Memory> const A("A", 1, 1);
-  for (std::int64_t const length : {std::int64_t{16800000}, std::int64_t{67108900}}) {
+  Kokkos::View<float**, Kokkos::LayoutRight, Memory> const A("A", 1, state);
+  for (std::int64_t const length : {std::int64_t{400000}, std::int64_t{16800000}}) {
     auto const tokens = static_cast<std::size_t>(length);
     View3<float, Memory> const same(one.data(), Kokkos::LayoutStride(1, 0, tokens, 0, 1, 0));
+    View3<float, Memory> const states(one.data(), Kokkos::LayoutStride(1, 0, tokens, 0, state, 0));
     Kokkos::View<float***, Kokkos::LayoutRight, Memory> const y(
         Kokkos::view_alloc("y", Kokkos::WithoutInitializing), 1, tokens, 1);
     y(0, 0, 0) = 7;
     Tape<float, Memory> tape;
-    // A register tile of a host is 16 states x 8 channels of float; one waits for every block of 8 tokens but the first.
-    std::int64_t const needed = ((length + 7) / 8 - 1) * 16 * 8 * 4;
+    // The narrowest tile of a host is 16 channels of float. Their states wait before every block of 16 tokens; A, the
+    // cotangents and dA, the tokens, and the states of one block come on top.
+    std::int64_t const needed = (16 * (((length + 15) / 16 + 3) * state + 2 + 5 * 16 + 4 * 65) + 2 * 16 * state) * 4;
     std::string message;
     try {
-      scan(Space{}, ScanInputs<float, Memory>{same, same, same, same, A, {}}, ScanOutputs<float, Memory>{y, {}}, tape,
+      scan(Space{}, ScanInputs<float, Memory>{same, same, states, states, A, {}}, ScanOutputs<float, Memory>{y, {}}, tape,
            {.checkpoint_interval = 2147483647});
     } catch (Error const& error) {
       message = error.what();
     }
-    EXPECT_EQ(message, "pssa::scan: checkpoint interval 2147483647 at state 1 needs " + std::to_string(needed) +
+    EXPECT_EQ(message, "pssa::scan: checkpoint interval 2147483647 at state 64 needs " + std::to_string(needed) +
                            " bytes of scratch for a team, expected at most " + std::to_string(available));
     EXPECT_EQ(y(0, 0, 0), 7);
     EXPECT_EQ(tape.bytes(), 0u);
