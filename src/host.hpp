@@ -64,6 +64,8 @@ inline constexpr int host_scan_block = 32;
 inline constexpr int host_sweep_block = 16;
 /// States that are computed together.
 inline constexpr int host_states = 4;
+/// Packs whose exponentials are computed side by side.
+inline constexpr int host_bundle = 4;
 
 /// What one instruction set offers for one element type.
 template <class S>

@@ -51,34 +51,48 @@ struct HostScanWalk : HostWalk<S, 2> {
   __attribute__((noinline)) static void run(V const* delta, V const* u, V* y, S const* b, std::int64_t b_stride,
                                             S const* c, std::int64_t c_stride, V const* A2_of, V* h_of, int tokens,
                                             bool first) {
-    V A2[NS][P], h[NS][P];
-    for (int i = 0; i < NS; ++i)
-      for (int p = 0; p < P; ++p) {
-        A2[i][p] = A2_of[i * P + p];
-        h[i][p] = h_of[i * P + p];
-      }
+    // Part k of a bundle is pack k % P of its state k / P.
+    constexpr int bundled = NS * P < host_bundle ? NS : host_bundle / P;
+    using Packs = Bundle<V, bundled * P>;
+    Packs A2[NS / bundled], h[NS / bundled];
+    auto const each_part = [](auto const& f) {
+#pragma GCC unroll 8
+      for (int k = 0; k < bundled * P; ++k) f(k);
+    };
+#pragma GCC unroll 8
+    for (int i = 0; i < NS / bundled; ++i)
+      each_part([&](int k) {
+        A2[i].part[k] = A2_of[i * bundled * P + k];
+        h[i].part[k] = h_of[i * bundled * P + k];
+      });
     for (int t = 0; t < tokens; ++t, b += b_stride, c += c_stride) {
       V ys[P];
       if constexpr (Goal == Purpose::scan)
         for (int p = 0; p < P; ++p) ys[p] = first ? V{} : y[t * P + p];
+      Packs deltas, us;
+      each_part([&](int k) {
+        deltas.part[k] = delta[t * P + k % P];
+        us.part[k] = u[t * P + k % P];
+      });
 #pragma GCC unroll 8
-      for (int i = 0; i < NS; ++i) {
-        V const b_i = A::all(b[i]);
-#pragma GCC unroll 4
-        for (int p = 0; p < P; ++p) {
-          V const a = decay<Bounded>(delta[t * P + p], A2[i][p]);
-          if constexpr (Goal == Purpose::end_in_reverse)
-            h[i][p] = a * multiply_add(u[t * P + p], b_i, h[i][p]);
-          else
-            h[i][p] = advance(a, h[i][p], u[t * P + p], b_i);
-          if constexpr (Goal == Purpose::scan) ys[p] = multiply_add(h[i][p], A::all(c[i]), ys[p]);
-        }
+      for (int i = 0; i < NS / bundled; ++i) {
+        Packs bs;
+        each_part([&](int k) { bs.part[k] = A::all(b[i * bundled + k / P]); });
+        Packs const a = decay<Bounded>(deltas, A2[i]);
+        if constexpr (Goal == Purpose::end_in_reverse)
+          h[i] = a * multiply_add(us, bs, h[i]);
+        else
+          h[i] = advance(a, h[i], us, bs);
+        if constexpr (Goal == Purpose::scan)
+          each_part([&](int k) {
+            ys[k % P] = multiply_add(h[i].part[k], A::all(c[i * bundled + k / P]), ys[k % P]);
+          });
       }
       if constexpr (Goal == Purpose::scan)
         for (int p = 0; p < P; ++p) y[t * P + p] = ys[p];
     }
-    for (int i = 0; i < NS; ++i)
-      for (int p = 0; p < P; ++p) h_of[i * P + p] = h[i][p];
+#pragma GCC unroll 8
+    for (int i = 0; i < NS / bundled; ++i) each_part([&](int k) { h_of[i * bundled * P + k] = h[i].part[k]; });
   }
 
   template <int P, bool Bounded>
@@ -145,8 +159,7 @@ struct HostScanWalk : HostWalk<S, 2> {
     if (k.end.data != nullptr) this->store_states(k.end, h);
     if constexpr (Goal != Purpose::scan)
       for (int pack = 0; pack < this->packs(); ++pack)
-        store_lanes(k.total.data + pack * width * k.total.column_stride, k.total.column_stride, this->live(pack),
-                    total[pack]);
+        this->store_rows(k.total.data, 0, k.total.column_stride, 1, pack, total + pack, 1);
   }
 };
 

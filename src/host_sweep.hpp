@@ -70,26 +70,38 @@ struct HostSweepWalk : HostWalk<S, 1> {
   template <int Count, bool Bounded, bool Kept>
   __attribute__((noinline)) static void run_forward(V const* delta, V const* x, S const* b, std::int64_t b_stride,
                                                     V const* A2_of, V const* start, V* a, V* h, V* last, int tokens) {
-    V A2[Count], now[Count];
-    for (int i = 0; i < Count; ++i) {
-      A2[i] = A2_of[i];
-      now[i] = start[i];
-      if constexpr (Kept) h[i] = now[i];
-    }
-    for (int t = 0; t < tokens; ++t, b += b_stride) {
-      V const u = delta[t] * x[t];
+    using States = Bundle<V, Count>;
+    auto const load = [](V const* from) {
+      States to;
 #pragma GCC unroll 8
-      for (int i = 0; i < Count; ++i) {
-        V const decayed = decay<Bounded>(delta[t], A2[i]);
-        now[i] = advance(decayed, now[i], u, A::all(b[i]));
-        if constexpr (Kept) {
-          a[t * Count + i] = decayed;
-          h[(t + 1) * Count + i] = now[i];
-        }
+      for (int i = 0; i < Count; ++i) to.part[i] = from[i];
+      return to;
+    };
+    auto const store = [](States const& from, V* to) {
+#pragma GCC unroll 8
+      for (int i = 0; i < Count; ++i) to[i] = from.part[i];
+    };
+    auto const repeat = [](V value) {
+      States to;
+#pragma GCC unroll 8
+      for (int i = 0; i < Count; ++i) to.part[i] = value;
+      return to;
+    };
+    States const A2 = load(A2_of);
+    States now = load(start);
+    if constexpr (Kept) store(now, h);
+    for (int t = 0; t < tokens; ++t, b += b_stride) {
+      States bs;
+#pragma GCC unroll 8
+      for (int i = 0; i < Count; ++i) bs.part[i] = A::all(b[i]);
+      States const decayed = decay<Bounded>(repeat(delta[t]), A2);
+      now = advance(decayed, now, repeat(delta[t] * x[t]), bs);
+      if constexpr (Kept) {
+        store(decayed, a + t * Count);
+        store(now, h + (t + 1) * Count);
       }
     }
-    if constexpr (!Kept)
-      for (int i = 0; i < Count; ++i) last[i] = now[i];
+    if constexpr (!Kept) store(now, last);
   }
 
   /// Sweeps back over a block of one pack, Count states of it.

@@ -8,26 +8,6 @@
 /// What both passes on a host share: how channels and states come into packs and leave them.
 namespace PSSA_NAMESPACE {
 
-/// Copies a pack, or its first live lanes.
-template <class V, class S>
-PSSA_INLINE V load_lanes(S const* from, std::int64_t stride, int live) {
-  constexpr int width = Arithmetic<V>::width;
-  V value{};
-  if (stride == 1 && live >= width)
-    __builtin_memcpy(&value, from, sizeof(V));
-  else
-    for (int lane = 0; lane < width && lane < live; ++lane) value[lane] = from[lane * stride];
-  return value;
-}
-template <class V, class S>
-PSSA_INLINE void store_lanes(S* to, std::int64_t stride, int live, V value) {
-  constexpr int width = Arithmetic<V>::width;
-  if (stride == 1 && live >= width)
-    __builtin_memcpy(to, &value, sizeof(V));
-  else
-    for (int lane = 0; lane < width && lane < live; ++lane) to[lane * stride] = value[lane];
-}
-
 /// A tile's channels as packs: groups of them, of which the last may be smaller, are computed together.
 template <class S, int GroupPacks>
 struct HostWalk {
@@ -55,26 +35,52 @@ struct HostWalk {
     return array + group * state + n * of_group(group) + p;
   }
 
-  /// Fills an array from rows that are states.
+  /// Fills an array from rows that are states; without data, with 0.
   PSSA_INLINE void load_states(HostMatrix<S const> const& from, V* array) const {
     each_group([&](int group, int packs_of_group) {
-      for (std::int64_t n = 0; n < state; ++n)
-        for (int p = 0; p < packs_of_group; ++p)
-          *at(array, group, n, p) =
-              from.data == nullptr
-                  ? V{}
-                  : load_lanes<V>(from.data + n * from.row_stride + (group + p) * width * from.column_stride,
-                                  from.column_stride, live(group + p));
+      for (int p = 0; p < packs_of_group; ++p)
+        load_rows(from.data, from.row_stride, from.column_stride, state, group + p, at(array, group, 0, p),
+                  packs_of_group);
     });
   }
-  PSSA_INLINE void store_states(HostMatrix<S> const& to, V* array) const {
-    each_group([&](int group, int packs_of_group) { store_group(to, array, group, packs_of_group); });
-  }
-  PSSA_INLINE void store_group(HostMatrix<S> const& to, V* array, int group, int packs_of_group) const {
-    for (std::int64_t n = 0; n < state; ++n)
+  PSSA_INLINE void store_states(HostMatrix<S> const& to, V const* array) const {
+    each_group([&](int group, int packs_of_group) {
       for (int p = 0; p < packs_of_group; ++p)
-        store_lanes(to.data + n * to.row_stride + (group + p) * width * to.column_stride, to.column_stride,
-                    live(group + p), *at(array, group, n, p));
+        store_rows(to.data, to.row_stride, to.column_stride, state, group + p,
+                   at(const_cast<V*>(array), group, 0, p), packs_of_group);
+    });
+  }
+
+  /// Brings a pack's channels of rows, tokens or states, together: to[row * stride]; 0 where there is no channel.
+  PSSA_INLINE void load_rows(S const* from, std::int64_t row_stride, std::int64_t column_stride, std::int64_t rows,
+                             int pack, V* to, int stride) const {
+    int const lanes = from == nullptr ? 0 : live(pack);
+    if (lanes < width)
+      for (std::int64_t row = 0; row < rows; ++row) to[row * stride] = V{};
+    if (lanes <= 0) return;
+    S const* const data = from + pack * width * column_stride;
+    if (column_stride == 1 && lanes >= width) {
+      for (std::int64_t row = 0; row < rows; ++row) __builtin_memcpy(to + row * stride, data + row * row_stride, sizeof(V));
+      return;
+    }
+    // Channel by channel, since it may be the rows that are contiguous.
+    S* const out = reinterpret_cast<S*>(to);
+    for (int lane = 0; lane < width && lane < lanes; ++lane)
+      for (std::int64_t row = 0; row < rows; ++row)
+        out[row * stride * width + lane] = data[row * row_stride + lane * column_stride];
+  }
+  PSSA_INLINE void store_rows(S* to, std::int64_t row_stride, std::int64_t column_stride, std::int64_t rows, int pack,
+                              V const* from, int stride) const {
+    int const lanes = live(pack);
+    S* const data = to + pack * width * column_stride;
+    if (column_stride == 1 && lanes >= width) {
+      for (std::int64_t row = 0; row < rows; ++row) __builtin_memcpy(data + row * row_stride, from + row * stride, sizeof(V));
+      return;
+    }
+    S const* const in = reinterpret_cast<S const*>(from);
+    for (int lane = 0; lane < width && lane < lanes; ++lane)
+      for (std::int64_t row = 0; row < rows; ++row)
+        data[row * row_stride + lane * column_stride] = in[row * stride * width + lane];
   }
 
   /// A in base 2, and the largest |A2| of every channel.
@@ -91,35 +97,19 @@ struct HostWalk {
     });
   }
 
-  /// Brings a pack's tokens together: to[token * stride].
+  /// The same for a block of tokens. Those of the next block are asked for: they come from as many pages as there are
+  /// tokens, which no processor foresees.
   PSSA_INLINE void load_tokens(HostMatrix<S const> const& from, std::int64_t t, int tokens, int pack, V* to,
                                int stride) const {
-    S const* const data = from.data + t * from.row_stride + pack * width * from.column_stride;
-    int const lanes = live(pack);
-    if (from.column_stride == 1 && lanes >= width) {
-      for (int u = 0; u < tokens; ++u) __builtin_memcpy(to + u * stride, data + u * from.row_stride, sizeof(V));
-      return;
-    }
-    if (lanes < width)
-      for (int u = 0; u < tokens; ++u) to[u * stride] = V{};
-    // Channel by channel, since tokens may be what is contiguous.
-    S* const out = reinterpret_cast<S*>(to);
-    for (int lane = 0; lane < width && lane < lanes; ++lane)
-      for (int u = 0; u < tokens; ++u)
-        out[u * stride * width + lane] = data[u * from.row_stride + lane * from.column_stride];
+    S const* const data = from.data + t * from.row_stride;
+    if (from.column_stride == 1)
+      for (int u = tokens; u < 2 * tokens; ++u)
+        __builtin_prefetch(data + u * from.row_stride + pack * width);
+    load_rows(data, from.row_stride, from.column_stride, tokens, pack, to, stride);
   }
   PSSA_INLINE void store_tokens(HostMatrix<S> const& to, std::int64_t t, int tokens, int pack, V const* from,
                                 int stride) const {
-    S* const data = to.data + t * to.row_stride + pack * width * to.column_stride;
-    int const lanes = live(pack);
-    if (to.column_stride == 1 && lanes >= width) {
-      for (int u = 0; u < tokens; ++u) __builtin_memcpy(data + u * to.row_stride, from + u * stride, sizeof(V));
-      return;
-    }
-    S const* const in = reinterpret_cast<S const*>(from);
-    for (int lane = 0; lane < width && lane < lanes; ++lane)
-      for (int u = 0; u < tokens; ++u)
-        data[u * to.row_stride + lane * to.column_stride] = in[u * stride * width + lane];
+    store_rows(to.data + t * to.row_stride, to.row_stride, to.column_stride, tokens, pack, from, stride);
   }
 
   /// A block's b or c with contiguous states: from's own, or a copy.

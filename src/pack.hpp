@@ -82,6 +82,58 @@ struct Arithmetic<DoublePack> : PackArithmetic<double, DoublePack, LongPack, std
   }
 };
 
+/// Count packs that are computed side by side: what a processor issues together then stands together, since its queues
+/// are shorter than a few exponentials after each other.
+template <class V, int Count>
+struct Bundle {
+  V part[Count];
+};
+template <class V, int Count>
+PSSA_INLINE Bundle<V, Count> operator*(Bundle<V, Count> const& a, Bundle<V, Count> const& b) {
+  Bundle<V, Count> result;
+  for (int k = 0; k < Count; ++k) result.part[k] = a.part[k] * b.part[k];
+  return result;
+}
+template <class V, int Count>
+PSSA_INLINE Bundle<V, Count> operator-(Bundle<V, Count> const& a, Bundle<V, Count> const& b) {
+  Bundle<V, Count> result;
+  for (int k = 0; k < Count; ++k) result.part[k] = a.part[k] - b.part[k];
+  return result;
+}
+template <class V, int Count>
+struct Arithmetic<Bundle<V, Count>> {
+  using Element = typename Arithmetic<V>::Element;
+  using Packs = Bundle<V, Count>;
+
+  /// Loaded once: compilers would let every part load it, and loads are what there is too few of.
+  PSSA_INLINE static Packs all(Element value) {
+    V one = Arithmetic<V>::all(value);
+#if PSSA_PACK_BYTES == 64
+    asm volatile("" : "+v"(one));
+#elif defined(__SSE2__)
+    asm volatile("" : "+x"(one));
+#endif
+    Packs result;
+    for (int k = 0; k < Count; ++k) result.part[k] = one;
+    return result;
+  }
+  PSSA_INLINE static Packs multiply_add(Packs const& a, Packs const& b, Packs const& c) {
+    Packs result;
+    for (int k = 0; k < Count; ++k) result.part[k] = Arithmetic<V>::multiply_add(a.part[k], b.part[k], c.part[k]);
+    return result;
+  }
+  PSSA_INLINE static Packs scaled(Packs const& p, Packs const& shifted) {
+    Packs result;
+    for (int k = 0; k < Count; ++k) result.part[k] = Arithmetic<V>::scaled(p.part[k], shifted.part[k]);
+    return result;
+  }
+  PSSA_INLINE static Packs bounded(Packs const& x, Packs const& value) {
+    Packs result;
+    for (int k = 0; k < Count; ++k) result.part[k] = Arithmetic<V>::bounded(x.part[k], value.part[k]);
+    return result;
+  }
+};
+
 /// The pack of an element type.
 template <class S>
 struct PackOf;
