@@ -85,7 +85,8 @@ void backward_on_host(ExecutionSpace const& exec, char const* call, GradientTens
   using Mine = HostTuning<S>;
   auto const& sizes = arguments.sizes;
   auto const& kernels = kernels_of(host_table(call), S{});
-  int const tile = host_sweep_tile<ExecutionSpace, S>(call, sizes, tape.interval, options);
+  int const tile = host_sweep_tile<ExecutionSpace, S>(call, sizes, tape.interval,
+                                                      host_copies(arguments.b, arguments.c), options);
   if (gradients.empty()) return;
   auto& segments = arguments.segments;
   segments.tiles = (sizes.channels + tile - 1) / tile;

@@ -33,16 +33,17 @@ void forward_on_host(ExecutionSpace const& exec, char const* call, Sizes const& 
                      ScanOptions const& options) {
   using Mine = HostTuning<S>;
   auto const& kernels = kernels_of(host_table(call), S{});
-  auto const tiles = host_tiles<S, host_scan_block>();
   std::int64_t const threads = exec.concurrency();
-  int const tile =
-      tiles[choose(call, {tiles, {}, {}}, sizes, Mine::tiles_a_thread * threads, RelayRule{}, options).tile].channels;
-  check::scratch(call, sizes.state, 0, host_scan_elements(tile, sizes.state) * std::int64_t(sizeof(S)),
-                 waiting_bytes_max<ExecutionSpace>());
+  bool const copied = host_copies(arguments.b, arguments.c);
+  int const tile = host_tile<ExecutionSpace>(
+      call, host_tiles<S, host_scan_block>(), sizes, Mine::tiles_a_thread * threads, 0, options,
+      [&](std::int64_t channels) {
+        return host_scan_elements(channels, sizes.state, copied) * std::int64_t(sizeof(S));
+      });
   if (tape != nullptr) {
     int const interval = options.checkpoint_interval != 0 ? options.checkpoint_interval : host_sweep_block;
     // Here already, so that a training step does not fail half way.
-    host_sweep_tile<ExecutionSpace, S>(call, sizes, interval, ScanOptions{});
+    host_sweep_tile<ExecutionSpace, S>(call, sizes, interval, copied, ScanOptions{});
     prepare(exec, *tape, sizes, interval);
     arguments.tape = tape->tensor();
     arguments.interval = interval;

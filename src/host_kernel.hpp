@@ -9,14 +9,20 @@
 
 namespace pssa::impl {
 
-/// Scratch of a segment, in elements: the arrays that HostScanWalk and HostSweepWalk lay out in it.
-inline std::int64_t host_scan_elements(std::int64_t tile, std::int64_t state) {
-  return tile * (2 * state + 2 + 3 * host_scan_block) + 2 * host_scan_block * state;
+/// Scratch of a segment, in elements: the arrays that HostScanWalk and HostSweepWalk lay out in it. copied: b or c, whose
+/// states do not stand together.
+inline std::int64_t host_scan_elements(std::int64_t tile, std::int64_t state, bool copied) {
+  return tile * (2 * state + 2 + 3 * host_scan_block) + (copied ? 2 * host_scan_block * state : 0);
 }
-inline std::int64_t host_sweep_elements(std::int64_t tile, std::int64_t state, std::int64_t span) {
+inline std::int64_t host_sweep_elements(std::int64_t tile, std::int64_t state, std::int64_t span, bool copied) {
   std::int64_t const blocks = (span + host_sweep_block - 1) / host_sweep_block;
   return tile * ((3 + blocks) * state + 2 + 5 * host_sweep_block + host_states * (4 * host_sweep_block + 1)) +
-         2 * host_sweep_block * state;
+         (copied ? 2 * host_sweep_block * state : 0);
+}
+/// Whether b or c is copied into scratch.
+template <class T>
+bool host_copies(Tensor<T, 3> const& b, Tensor<T, 3> const& c) {
+  return b.stride[2] != 1 || c.stride[2] != 1;
 }
 
 /// Tokens between two kept states that the sweep begins at: as many entries as a block has, or one.
@@ -73,7 +79,7 @@ struct HostForwardKernel {
   int tile;
   void (*run)(HostScan<S> const&);
 
-  std::int64_t elements() const { return host_scan_elements(tile, k.sizes.state); }
+  std::int64_t elements() const { return host_scan_elements(tile, k.sizes.state, host_copies(k.b, k.c)); }
   typename Teams::Policy policy(ExecutionSpace const& exec) const {
     return Teams::policy(exec, k.segments, elements());
   }
@@ -112,7 +118,7 @@ struct HostEndsKernel {
   int tile;
   void (*run)(HostScan<S> const&);
 
-  std::int64_t elements() const { return host_scan_elements(tile, k.sizes.state); }
+  std::int64_t elements() const { return host_scan_elements(tile, k.sizes.state, host_copies(k.b, k.b)); }
   typename Teams::Policy policy(ExecutionSpace const& exec) const {
     return Teams::policy(exec, k.segments, elements());
   }
@@ -146,7 +152,7 @@ struct HostSweepKernel {
   void (*run)(HostSweep<S> const&);
 
   std::int64_t span() const { return host_span(k.sizes.length, k.interval); }
-  std::int64_t elements() const { return host_sweep_elements(tile, k.sizes.state, span()); }
+  std::int64_t elements() const { return host_sweep_elements(tile, k.sizes.state, span(), host_copies(k.b, k.c)); }
   typename Teams::Policy policy(ExecutionSpace const& exec) const {
     return Teams::policy(exec, k.segments, elements());
   }

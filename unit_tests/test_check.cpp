@@ -347,7 +347,7 @@ TEST(CheckOnce, scratch_that_no_team_can_have) {
   using Space = Kokkos::DefaultHostExecutionSpace;
   using Memory = Space::memory_space;
   constexpr int state = 64;
-  auto const available = static_cast<std::int64_t>(Kokkos::TeamPolicy<Space>::scratch_size_max(1)) - 16;
+  auto const available = static_cast<std::int64_t>(Kokkos::TeamPolicy<Space>::scratch_size_max(1)) - 64;
   Kokkos::View<float*, Memory> const one("one", 1);
   Kokkos::View<float**, Kokkos::LayoutRight, Memory> const A("A", 1, state);
   for (std::int64_t const length : {std::int64_t{400000}, std::int64_t{16800000}}) {
