@@ -36,7 +36,7 @@ void forward_on_host(ExecutionSpace const& exec, char const* call, Sizes const& 
   std::int64_t const threads = exec.concurrency();
   bool const copied = host_copies(arguments.b, arguments.c);
   int const tile = host_tile<ExecutionSpace>(
-      call, host_tiles<S, host_scan_block>(), sizes, Mine::tiles_a_thread * threads, 0, options,
+      call, host_scan_tiles<S>(), sizes, Mine::tiles_a_thread * threads, 0, options,
       [&](std::int64_t channels) {
         return host_scan_elements(channels, sizes.state, copied) * std::int64_t(sizeof(S));
       });

@@ -107,6 +107,9 @@ struct HostScanWalk : HostWalk<S, 2> {
   template <int P>
   PSSA_INLINE void run_group(int group, std::int64_t t, int tokens, States const& b, States const& c) const {
     bool safe = true;
+    if (Goal == Purpose::scan && k.y.column_stride == 1)
+      for (int i = 0; i < tokens; ++i)
+        __builtin_prefetch(k.y.data + (t + i) * k.y.row_stride + group * width, 1);
     for (int p = 0; p < P; ++p) {
       this->load_tokens(k.delta, t, tokens, group + p, delta + p, P);
       this->load_tokens(k.x, t, tokens, group + p, u + p, P);

@@ -2,11 +2,12 @@
 // SPDX-FileCopyrightText: The pssa authors
 #pragma once
 
+#include "host.hpp"
+
 #include <pssa/impl/call.hpp>
 
 #include <array>
 #include <cstdint>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <span>
@@ -154,11 +155,13 @@ struct HostTuning {
     return 1;
   }
 
-  /// Bytes of the channels that one thread takes along, wide before narrow: multiples of the widest pack. Wide ones read
-  /// whole cache lines and sum more channels of db and dc before they leave as a part; narrow ones keep more threads busy.
-  static constexpr int tile_bytes[] = {256, 128, 64};
+  /// Bytes of the channels that one thread takes along, wide before narrow: multiples of the widest pack. Wide ones come
+  /// from fewer pages, and the sweep sums more channels of db and dc before they leave as a part; narrow ones keep more
+  /// threads busy, and the sweep's blocks in the first-level cache.
+  static constexpr int scan_bytes[] = {1024, 256, 128, 64};
+  static constexpr int sweep_bytes[] = {256, 128, 64};
   /// The forward pass takes the widest that makes so many tiles a thread, since its bits do not depend on the tile.
-  static constexpr int tiles_a_thread = 4;
+  static constexpr int tiles_a_thread = 3;
   /// The sweep, whose sums over channels do, the widest that makes so many tiles, whatever the number of threads.
   static constexpr int sweep_tiles = 8;
   /// Where tiles are fewer than half of the threads: as many chunks as there are threads for.
@@ -290,16 +293,23 @@ TileSizes sizes_of(TileList<Tiles...>) {
   return sizes;
 }
 
-/// The tiles of a host, Steps the tokens of a block; they take any state.
-template <class S, int Steps>
-TileSizes host_tiles() {
-  static constexpr auto sizes = [] {
-    std::array<TileSize, std::size(HostTuning<S>::tile_bytes)> tiles{};
-    for (std::size_t i = 0; i < tiles.size(); ++i)
-      tiles[i] = {std::numeric_limits<int>::max(), HostTuning<S>::tile_bytes[i] / static_cast<int>(sizeof(S)), Steps, 1};
-    return tiles;
-  }();
-  return sizes;
+/// The tiles of a host; they take any state.
+template <class S, std::size_t Count>
+constexpr std::array<TileSize, Count> host_tiles(int const (&bytes)[Count], int steps) {
+  std::array<TileSize, Count> tiles{};
+  for (std::size_t i = 0; i < Count; ++i)
+    tiles[i] = {std::numeric_limits<int>::max(), bytes[i] / static_cast<int>(sizeof(S)), steps, 1};
+  return tiles;
+}
+template <class S>
+TileSizes host_scan_tiles() {
+  static constexpr auto tiles = host_tiles<S>(HostTuning<S>::scan_bytes, host_scan_block);
+  return tiles;
+}
+template <class S>
+TileSizes host_sweep_tiles() {
+  static constexpr auto tiles = host_tiles<S>(HostTuning<S>::sweep_bytes, host_sweep_block);
+  return tiles;
 }
 
 /// True for the tiles with the most states of a list: those that a larger state takes turns in.
