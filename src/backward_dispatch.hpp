@@ -51,11 +51,14 @@ auto make_parts(ExecutionSpace const& exec, GradientTensors<T> const& gradients,
   std::int64_t const chunks = arguments.segments.chunks;
   std::int64_t const n = sizes.state;
   std::int64_t const rows_a_chunk = Ends<S, S>::rows_for(n);
-  ReduceKernel<ExecutionSpace, T, Machine> reduce{
-      sizes,   tiles,
-      sizes.batch * chunks,
-      nullptr, nullptr,
-      or_absent(gradients.db), or_absent(gradients.dc), or_absent(gradients.dA)};
+  ReduceKernel<ExecutionSpace, T, Machine> reduce{sizes,
+                                                  tiles,
+                                                  sizes.batch * chunks,
+                                                  nullptr,
+                                                  nullptr,
+                                                  or_absent(gradients.db),
+                                                  or_absent(gradients.dc),
+                                                  or_absent(gradients.dA)};
   std::int64_t const token_parts = tiles * reduce.token_sums();
   std::int64_t const A_parts = gradients.dA ? chunks * sizes.batch * sizes.channels * n : 0;
   std::int64_t const carries = chunks > 1 ? sizes.batch * chunks * rows_a_chunk * sizes.channels : 0;
@@ -85,8 +88,8 @@ void backward_on_host(ExecutionSpace const& exec, char const* call, GradientTens
   using Mine = HostTuning<S>;
   auto const& sizes = arguments.sizes;
   auto const& kernels = kernels_of(host_table(call), S{});
-  int const tile = host_sweep_tile<ExecutionSpace, S>(call, sizes, tape.interval,
-                                                      host_copies(arguments.b, arguments.c), options);
+  int const tile =
+      host_sweep_tile<ExecutionSpace, S>(call, sizes, tape.interval, host_copies(arguments.b, arguments.c), options);
   if (gradients.empty()) return;
   auto& segments = arguments.segments;
   segments.tiles = (sizes.channels + tile - 1) / tile;
@@ -132,7 +135,8 @@ void backward_by_teams(ExecutionSpace const& exec, char const* call, InputTensor
       using Kernel = BackwardRelayKernel<ExecutionSpace, T, decltype(tile)>;
       if (!Kernel::Mine::fits(arguments)) return;
       segments.tiles = tiles_of<decltype(tile)>(sizes);
-      auto const reduce = make_parts<ExecutionSpace, typename decltype(tile)::machine>(exec, gradients, tape, arguments);
+      auto const reduce =
+          make_parts<ExecutionSpace, typename decltype(tile)::machine>(exec, gradients, tape, arguments);
       launch(exec, "pssa::scan_backward::sweep", segments.count(), Kernel{arguments});
       launch(exec, "pssa::scan_backward::reduce", reduce.token_sums() + reduce.A_sums(), reduce);
       done = true;

@@ -14,8 +14,8 @@ namespace pssa::impl {
 
 /// Gives the tape room for the states that a forward pass keeps, and says how they stand in it.
 template <class ExecutionSpace, class S>
-void prepare(ExecutionSpace const& exec, TapeStorage<S, typename ExecutionSpace::memory_space>& tape, Sizes const& sizes,
-             int interval) {
+void prepare(ExecutionSpace const& exec, TapeStorage<S, typename ExecutionSpace::memory_space>& tape,
+             Sizes const& sizes, int interval) {
   tape.interval = 0;  // no pass has filled the tape until its memory is there
   grow(exec, "pssa::Tape::states", tape.states,
        sizes.batch * (sizes.length / interval + 1) * sizes.channels * sizes.state);
@@ -36,8 +36,7 @@ void forward_on_host(ExecutionSpace const& exec, char const* call, Sizes const& 
   std::int64_t const threads = exec.concurrency();
   bool const copied = host_copies(arguments.b, arguments.c);
   int const tile = host_tile<ExecutionSpace>(
-      call, host_scan_tiles<S>(), sizes, Mine::tiles_a_thread * threads, 0, options,
-      [&](std::int64_t channels) {
+      call, host_scan_tiles<S>(), sizes, Mine::tiles_a_thread * threads, 0, options, [&](std::int64_t channels) {
         return host_scan_elements(channels, sizes.state, copied) * std::int64_t(sizeof(S));
       });
   if (tape != nullptr) {
@@ -122,7 +121,8 @@ void forward_by_teams(ExecutionSpace const& exec, char const* call, Sizes const&
     }
     if (segments.chunks > 1) {
       launch(exec, "pssa::scan::ends", segments.count(),
-             EndsKernel<ExecutionSpace, T, ThisTile, T, false>{{sizes, segments, arguments.x, arguments.delta, arguments.b, arguments.A, ends}});
+             EndsKernel<ExecutionSpace, T, ThisTile, T, false>{
+                 {sizes, segments, arguments.x, arguments.delta, arguments.b, arguments.A, ends}});
       CarryKernel<ExecutionSpace, S, T, false> const carry{sizes, segments, arguments.A, arguments.h0, ends};
       launch(exec, "pssa::scan::carry", carry.count(), carry);
     }
@@ -139,18 +139,12 @@ template <class ExecutionSpace, class T>
 void forward(ExecutionSpace const& exec, char const* call, Sizes const& sizes, InputTensors<T> const& in,
              OutputTensors<T> const& out, TapeStorage<state_type<T>, typename ExecutionSpace::memory_space>* tape,
              ScanOptions const& options) {
-  ForwardArguments<T> arguments{sizes,
-                                {sizes.batch, sizes.length},
-                                in.x,
-                                in.delta,
-                                in.b,
-                                in.c,
-                                in.A,
-                                or_absent(in.h0),
-                                out.y,
-                                or_absent(out.hT),
-                                {},
-                                1,
+  ForwardArguments<T> arguments{sizes,  {sizes.batch, sizes.length},
+                                in.x,   in.delta,
+                                in.b,   in.c,
+                                in.A,   or_absent(in.h0),
+                                out.y,  or_absent(out.hT),
+                                {},     1,
                                 {out.y}};  // the ends of chunks wait in y, which is written after them
   if constexpr (is_packed_v<ExecutionSpace, T>)
     forward_on_host(exec, call, sizes, tape, arguments, options);

@@ -38,7 +38,8 @@ HostTable const& host_table(char const* call) {
   static auto const name = asked();
   static auto const tables = available();
   if (!name) return *tables.back();
-  auto const found = std::find_if(tables.begin(), tables.end(), [&](auto const* table) { return table->name == *name; });
+  auto const found =
+      std::find_if(tables.begin(), tables.end(), [&](auto const* table) { return table->name == *name; });
   if (found != tables.end()) return **found;
   std::string list;
   for (auto const* table : tables) list += (list.empty() ? "" : ", ") + std::string(table->name);

@@ -9,8 +9,8 @@
 
 namespace pssa::impl {
 
-/// Scratch of a segment, in elements: the arrays that HostScanWalk and HostSweepWalk lay out in it. copied: b or c, whose
-/// states do not stand together.
+/// Scratch of a segment, in elements: the arrays that HostScanWalk and HostSweepWalk lay out in it. copied: b or c,
+/// whose states do not stand together.
 inline std::int64_t host_scan_elements(std::int64_t tile, std::int64_t state, bool copied) {
   return tile * (2 * state + 2 + 3 * host_scan_block) + (copied ? 2 * host_scan_block * state : 0);
 }
@@ -95,16 +95,27 @@ struct HostForwardKernel {
       bool const carried = k.segments.chunks > 1;
       auto const carry_row = k.carries.first(mine.chunk, mine.begin);
       auto const& carries = k.carries.rows;
-      run({mine.end - mine.begin, k.sizes.state, static_cast<int>(std::min<std::int64_t>(tile, k.sizes.channels - first)),
-           tile, rows(k.x, first), rows(k.delta, first), rows(k.b, 0), rows(k.c, 0),
+      run({mine.end - mine.begin,
+           k.sizes.state,
+           static_cast<int>(std::min<std::int64_t>(tile, k.sizes.channels - first)),
+           tile,
+           rows(k.x, first),
+           rows(k.delta, first),
+           rows(k.b, 0),
+           rows(k.c, 0),
            host_states_of(k.A, host_at(k.A, first, 0)),
            // Chunks do not read h0: it may be hT, which the last of them writes.
-           carried ? host_rows(carries.as_const(), static_cast<S const*>(host_at(carries, mine.batch, carry_row, first)))
-                   : host_states_of(k.h0, host_at(k.h0, mine.batch, first, 0)),
+           carried
+               ? host_rows(carries.as_const(), static_cast<S const*>(host_at(carries, mine.batch, carry_row, first)))
+               : host_states_of(k.h0, host_at(k.h0, mine.batch, first, 0)),
            rows(k.y, first),
-           last ? host_states_of(k.hT, host_at(k.hT, mine.batch, first, 0)) : HostMatrix<S>{}, {},
-           host_states_of(k.tape, host_at(k.tape, mine.batch, mine.begin / k.interval, first, 0)), k.tape.stride[1],
-           k.interval, last && mine.end % k.interval == 0, scratch});
+           last ? host_states_of(k.hT, host_at(k.hT, mine.batch, first, 0)) : HostMatrix<S>{},
+           {},
+           host_states_of(k.tape, host_at(k.tape, mine.batch, mine.begin / k.interval, first, 0)),
+           k.tape.stride[1],
+           k.interval,
+           last && mine.end % k.interval == 0,
+           scratch});
     });
   }
 };
@@ -134,10 +145,24 @@ struct HostEndsKernel {
       };
       auto const row = k.ends.first(mine.chunk, mine.begin);
       auto const& ends = k.ends.rows;
-      run({mine.end - mine.begin, k.sizes.state, static_cast<int>(std::min<std::int64_t>(tile, k.sizes.channels - first)),
-           tile, rows(k.x, first), rows(k.delta, first), rows(k.b, 0), {}, host_states_of(k.A, host_at(k.A, first, 0)),
-           {}, {}, host_rows(ends, host_at(ends, mine.batch, row, first)),
-           host_rows(ends, host_at(ends, mine.batch, row + k.sizes.state, first)), {}, 0, 1, false, scratch});
+      run({mine.end - mine.begin,
+           k.sizes.state,
+           static_cast<int>(std::min<std::int64_t>(tile, k.sizes.channels - first)),
+           tile,
+           rows(k.x, first),
+           rows(k.delta, first),
+           rows(k.b, 0),
+           {},
+           host_states_of(k.A, host_at(k.A, first, 0)),
+           {},
+           {},
+           host_rows(ends, host_at(ends, mine.batch, row, first)),
+           host_rows(ends, host_at(ends, mine.batch, row + k.sizes.state, first)),
+           {},
+           0,
+           1,
+           false,
+           scratch});
     });
   }
 };
@@ -171,12 +196,14 @@ struct HostSweepKernel {
       bool const carried = k.segments.chunks > 1;
       auto const carry_row = k.carries.first(mine.chunk, mine.begin);
       auto const& carries = k.carries.rows;
-      run({mine.end - mine.begin, k.sizes.state, static_cast<int>(std::min<std::int64_t>(tile, k.sizes.channels - first)),
-           tile, rows(k.x, first), rows(k.delta, first), rows(k.dy, first), rows(k.b, 0), rows(k.c, 0),
+      run({mine.end - mine.begin, k.sizes.state,
+           static_cast<int>(std::min<std::int64_t>(tile, k.sizes.channels - first)), tile, rows(k.x, first),
+           rows(k.delta, first), rows(k.dy, first), rows(k.b, 0), rows(k.c, 0),
            host_states_of(k.A, host_at(k.A, first, 0)),
            // Chunks do not read dhT: it may be dh0, which the first of them writes.
-           carried ? host_rows(carries.as_const(), static_cast<S const*>(host_at(carries, mine.batch, carry_row, first)))
-                   : host_states_of(k.dhT, host_at(k.dhT, mine.batch, first, 0)),
+           carried
+               ? host_rows(carries.as_const(), static_cast<S const*>(host_at(carries, mine.batch, carry_row, first)))
+               : host_states_of(k.dhT, host_at(k.dhT, mine.batch, first, 0)),
            rows(k.dx, first), rows(k.ddelta, first), parts(0), parts(1),
            host_states_of(k.A_parts, host_at(k.A_parts, mine.batch, mine.chunk, first, 0)),
            mine.chunk == 0 ? host_states_of(k.dh0, host_at(k.dh0, mine.batch, first, 0)) : HostMatrix<S>{},

@@ -28,8 +28,7 @@ template <class ExecutionSpace, class S>
 int host_sweep_tile(char const* call, Sizes const& sizes, std::int64_t interval, bool copied,
                     ScanOptions const& options) {
   return host_tile<ExecutionSpace>(
-      call, host_sweep_tiles<S>(), sizes, HostTuning<S>::sweep_tiles, interval, options,
-      [&](std::int64_t channels) {
+      call, host_sweep_tiles<S>(), sizes, HostTuning<S>::sweep_tiles, interval, options, [&](std::int64_t channels) {
         return host_sweep_elements(channels, sizes.state, host_span(sizes.length, interval), copied) *
                std::int64_t(sizeof(S));
       });

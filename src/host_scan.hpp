@@ -14,12 +14,12 @@ enum class Purpose { scan, end, end_in_reverse };
 template <class S, Purpose Goal>
 struct HostScanWalk : HostWalk<S, 2> {
   using Base = HostWalk<S, 2>;
-  using typename Base::A;
-  using typename Base::States;
-  using typename Base::V;
   using Base::group_packs;
   using Base::state;
   using Base::width;
+  using typename Base::A;
+  using typename Base::States;
+  using typename Base::V;
   static constexpr int block = host_scan_block;
 
   HostScan<S> const& k;
@@ -27,8 +27,7 @@ struct HostScanWalk : HostWalk<S, 2> {
   V *delta, *u, *y;  ///< of a group, [token][pack]
   S *b_copy, *c_copy;
 
-  PSSA_INLINE explicit HostScanWalk(HostScan<S> const& segment)
-      : Base{segment.channels, segment.state}, k(segment) {
+  PSSA_INLINE explicit HostScanWalk(HostScan<S> const& segment) : Base{segment.channels, segment.state}, k(segment) {
     V* next = reinterpret_cast<V*>(k.scratch);
     auto const take = [&](std::int64_t elements) {
       V* const here = next;
@@ -84,9 +83,7 @@ struct HostScanWalk : HostWalk<S, 2> {
         else
           h[i] = advance(a, h[i], us, bs);
         if constexpr (Goal == Purpose::scan)
-          each_part([&](int k) {
-            ys[k % P] = multiply_add(h[i].part[k], A::all(c[i * bundled + k / P]), ys[k % P]);
-          });
+          each_part([&](int k) { ys[k % P] = multiply_add(h[i].part[k], A::all(c[i * bundled + k / P]), ys[k % P]); });
       }
       if constexpr (Goal == Purpose::scan)
         for (int p = 0; p < P; ++p) y[t * P + p] = ys[p];
@@ -108,8 +105,7 @@ struct HostScanWalk : HostWalk<S, 2> {
   PSSA_INLINE void run_group(int group, std::int64_t t, int tokens, States const& b, States const& c) const {
     bool safe = true;
     if (Goal == Purpose::scan && k.y.column_stride == 1)
-      for (int i = 0; i < tokens; ++i)
-        __builtin_prefetch(k.y.data + (t + i) * k.y.row_stride + group * width, 1);
+      for (int i = 0; i < tokens; ++i) __builtin_prefetch(k.y.data + (t + i) * k.y.row_stride + group * width, 1);
     for (int p = 0; p < P; ++p) {
       this->load_tokens(k.delta, t, tokens, group + p, delta + p, P);
       this->load_tokens(k.x, t, tokens, group + p, u + p, P);

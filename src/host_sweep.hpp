@@ -23,17 +23,17 @@ PSSA_INLINE S sum_of(S const* values) {
 template <class S>
 struct HostSweepWalk : HostWalk<S, 1> {
   using Base = HostWalk<S, 1>;
+  using Base::state;
+  using Base::width;
   using typename Base::A;
   using typename Base::States;
   using typename Base::V;
-  using Base::state;
-  using Base::width;
   static constexpr int block = host_sweep_block;
   static constexpr int NS = host_states;
 
   HostSweep<S> const& k;
   V *A2, *carry, *dA;
-  V *starts;  ///< the states before the blocks of a span
+  V* starts;  ///< the states before the blocks of a span
   V *largest, *longest;
   V *delta, *x, *dy, *gb, *gA;  ///< [pack][token]
   V *a, *h;                     ///< of a few states of a pack: [token][state]

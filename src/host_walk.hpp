@@ -11,7 +11,7 @@ namespace PSSA_NAMESPACE {
 /// A tile's channels as packs: groups of them, of which the last may be smaller, are computed together.
 template <class S, int GroupPacks>
 struct HostWalk {
-  using V = typename PackOf<S>::type;
+  using V = typename PackOf<S>::Pack;
   using A = Arithmetic<V>;
   static constexpr int width = A::width;
   static constexpr int group_packs = GroupPacks;
@@ -46,8 +46,8 @@ struct HostWalk {
   PSSA_INLINE void store_states(HostMatrix<S> const& to, V const* array) const {
     each_group([&](int group, int packs_of_group) {
       for (int p = 0; p < packs_of_group; ++p)
-        store_rows(to.data, to.row_stride, to.column_stride, state, group + p,
-                   at(const_cast<V*>(array), group, 0, p), packs_of_group);
+        store_rows(to.data, to.row_stride, to.column_stride, state, group + p, at(const_cast<V*>(array), group, 0, p),
+                   packs_of_group);
     });
   }
 
@@ -60,7 +60,8 @@ struct HostWalk {
     if (lanes <= 0) return;
     S const* const data = from + pack * width * column_stride;
     if (column_stride == 1 && lanes >= width) {
-      for (std::int64_t row = 0; row < rows; ++row) __builtin_memcpy(to + row * stride, data + row * row_stride, sizeof(V));
+      for (std::int64_t row = 0; row < rows; ++row)
+        __builtin_memcpy(to + row * stride, data + row * row_stride, sizeof(V));
       return;
     }
     // Channel by channel, since it may be the rows that are contiguous.
@@ -74,7 +75,8 @@ struct HostWalk {
     int const lanes = live(pack);
     S* const data = to + pack * width * column_stride;
     if (column_stride == 1 && lanes >= width) {
-      for (std::int64_t row = 0; row < rows; ++row) __builtin_memcpy(data + row * row_stride, from + row * stride, sizeof(V));
+      for (std::int64_t row = 0; row < rows; ++row)
+        __builtin_memcpy(data + row * row_stride, from + row * stride, sizeof(V));
       return;
     }
     S const* const in = reinterpret_cast<S const*>(from);
@@ -103,8 +105,7 @@ struct HostWalk {
                                int stride) const {
     S const* const data = from.data + t * from.row_stride;
     if (from.column_stride == 1)
-      for (int u = tokens; u < 2 * tokens; ++u)
-        __builtin_prefetch(data + u * from.row_stride + pack * width);
+      for (int u = tokens; u < 2 * tokens; ++u) __builtin_prefetch(data + u * from.row_stride + pack * width);
     load_rows(data, from.row_stride, from.column_stride, tokens, pack, to, stride);
   }
   PSSA_INLINE void store_tokens(HostMatrix<S> const& to, std::int64_t t, int tokens, int pack, V const* from,

@@ -34,7 +34,8 @@ struct PackArithmetic {
     return reinterpret_cast<Pack>(reinterpret_cast<BitsPack>(p) + (reinterpret_cast<BitsPack>(shifted) << Mantissa));
   }
   PSSA_INLINE static Pack bounded(Pack x, Pack result) {
-    Pack const finite = choose(x <= all(S(Least)), Pack{}, choose(x >= all(S(2 - Least)), all(__builtin_huge_val()), result));
+    Pack const finite =
+        choose(x <= all(S(Least)), Pack{}, choose(x >= all(S(2 - Least)), all(__builtin_huge_val()), result));
     return choose(x == x, finite, x);
   }
   /// In every lane first where mask is set, else second.
@@ -139,11 +140,11 @@ template <class S>
 struct PackOf;
 template <>
 struct PackOf<float> {
-  using type = FloatPack;
+  using Pack = FloatPack;
 };
 template <>
 struct PackOf<double> {
-  using type = DoublePack;
+  using Pack = DoublePack;
 };
 
 }  // namespace PSSA_NAMESPACE

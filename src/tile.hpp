@@ -155,9 +155,9 @@ struct HostTuning {
     return 1;
   }
 
-  /// Bytes of the channels that one thread takes along, wide before narrow: multiples of the widest pack. Wide ones come
-  /// from fewer pages, and the sweep sums more channels of db and dc before they leave as a part; narrow ones keep more
-  /// threads busy, and the sweep's blocks in the first-level cache.
+  /// Bytes of the channels that one thread takes along, wide before narrow: multiples of the widest pack. Wide ones
+  /// come from fewer pages, and the sweep sums more channels of db and dc before they leave as a part; narrow ones keep
+  /// more threads busy, and the sweep's blocks in the first-level cache.
   static constexpr int scan_bytes[] = {1024, 256, 128, 64};
   static constexpr int sweep_bytes[] = {256, 128, 64};
   /// The forward pass takes the widest that makes so many tiles a thread, since its bits do not depend on the tile.

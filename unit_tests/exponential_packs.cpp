@@ -11,7 +11,7 @@ namespace {
 
 template <class S, bool Bounded>
 void exp2_of(S const* a, S const* b, S* result, int count) {
-  using V = typename impl::PackOf<S>::type;
+  using V = typename impl::PackOf<S>::Pack;
   for (int i = 0; i < count; i += impl::Arithmetic<V>::width) {
     V first, second;
     __builtin_memcpy(&first, a + i, sizeof(V));
@@ -23,7 +23,7 @@ void exp2_of(S const* a, S const* b, S* result, int count) {
 
 template <class S>
 constexpr Exponential<S> exponential() {
-  return {impl::Arithmetic<typename impl::PackOf<S>::type>::width, exp2_of<S, true>, exp2_of<S, false>};
+  return {impl::Arithmetic<typename impl::PackOf<S>::Pack>::width, exp2_of<S, true>, exp2_of<S, false>};
 }
 
 }  // namespace

@@ -363,8 +363,8 @@ TEST(CheckOnce, scratch_that_no_team_can_have) {
     std::int64_t const needed = (16 * (((length + 15) / 16 + 3) * state + 2 + 5 * 16 + 4 * 65) + 2 * 16 * state) * 4;
     std::string message;
     try {
-      scan(Space{}, ScanInputs<float, Memory>{same, same, states, states, A, {}}, ScanOutputs<float, Memory>{y, {}}, tape,
-           {.checkpoint_interval = 2147483647});
+      scan(Space{}, ScanInputs<float, Memory>{same, same, states, states, A, {}}, ScanOutputs<float, Memory>{y, {}},
+           tape, {.checkpoint_interval = 2147483647});
     } catch (Error const& error) {
       message = error.what();
     }

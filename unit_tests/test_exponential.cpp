@@ -93,9 +93,18 @@ void expect_bounds(Exponential<S> const& exponential) {
   S const huge = std::numeric_limits<S>::max();
   struct {
     S x, expected;
-  } const cases[] = {{least<S>, 0},  {2 * least<S>, 0}, {-huge, 0}, {-infinity, 0},   {2 - least<S>, infinity},
-                     {huge, infinity}, {infinity, infinity}, {0, 1},  {-S(0), 1},       {1, 2},
-                     {-1, S(0.5)},   {least<S> + 1, 2 * std::numeric_limits<S>::min()}};
+  } const cases[] = {{least<S>, 0},
+                     {2 * least<S>, 0},
+                     {-huge, 0},
+                     {-infinity, 0},
+                     {2 - least<S>, infinity},
+                     {huge, infinity},
+                     {infinity, infinity},
+                     {0, 1},
+                     {-S(0), 1},
+                     {1, 2},
+                     {-1, S(0.5)},
+                     {least<S> + 1, 2 * std::numeric_limits<S>::min()}};
   for (auto const& [x, expected] : cases) {
     std::vector<S> const a(16, x), one(16, S(1));
     std::vector<S> result(16, nan);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SPDX-FileCopyrightText: The pssa authors
 //
-// Times ggml's SSM_SCAN in its Mamba-1 form, one head a channel and a decay a state: the forward scan in float, with the
-// softplus of delta that ggml's includes.
+// Times ggml's SSM_SCAN in its Mamba-1 form, one head a channel and a decay a state: the forward scan in float, with
+// the softplus of delta that ggml's includes.
 //
 //     ggml_scan THREADS BATCH,LENGTH,CHANNELS,STATE...
 //
@@ -36,8 +36,7 @@ void fill(ggml_tensor* tensor, float low, float high) {
 void run(int threads, long long batch, long long length, long long channels, long long state) {
   auto const floats = static_cast<std::size_t>(2 * batch * channels * state + channels * state +
                                                batch * length * (3 * channels + 2 * state));
-  std::unique_ptr<ggml_context, Free> const context(
-      ggml_init({4 * floats + (std::size_t{64} << 20), nullptr, false}));
+  std::unique_ptr<ggml_context, Free> const context(ggml_init({4 * floats + (std::size_t{64} << 20), nullptr, false}));
   auto* const c = context.get();
   auto* const s = ggml_new_tensor_4d(c, GGML_TYPE_F32, state, 1, channels, batch);
   auto* const x = ggml_new_tensor_4d(c, GGML_TYPE_F32, 1, channels, length, batch);
