@@ -36,21 +36,30 @@ struct ReduceKernel {
 
   KOKKOS_FUNCTION void operator()(std::int64_t index) const {
     std::int64_t const first = index * strip;
-    if (index < strips(token_sums()))
-      add(token_parts, token_sums(), tiles, first, [&, place = Place(first, sizes)](std::int64_t, S sum) mutable {
-        auto const& to = place.of_c ? dc : db;
-        if (!to.absent()) to(place.batch, place.t, place.n) = static_cast<T>(sum);
-        // No division a sum: a host would spend its time on them.
-        if constexpr (strip > 1) place.next(sizes);
-      });
-    else
-      add(A_parts, A_sums(), chunks, first - strips(token_sums()) * strip, [&](std::int64_t which, S sum) {
-        dA(which / sizes.state, which % sizes.state) = sum;
-      });
+    if (index < strips(token_sums())) {
+      if constexpr (strip == 1) {
+        add(token_parts, token_sums(), tiles, first, [&](std::int64_t which, S sum) {
+          std::int64_t const n = which % sizes.state;
+          std::int64_t const token = which / sizes.state / 2;
+          auto const& to = which / sizes.state % 2 == 0 ? db : dc;
+          if (!to.absent()) to(token / sizes.length, token % sizes.length, n) = static_cast<T>(sum);
+        });
+      } else {
+        Place place(first, sizes);
+        add(token_parts, token_sums(), tiles, first, [&](std::int64_t, S sum) {
+          auto const& to = place.of_c ? dc : db;
+          if (!to.absent()) to(place.batch, place.t, place.n) = static_cast<T>(sum);
+          place.next(sizes);
+        });
+      }
+    } else {
+      add(A_parts, A_sums(), chunks, first - strips(token_sums()) * strip,
+          [&](std::int64_t which, S sum) { dA(which / sizes.state, which % sizes.state) = sum; });
+    }
   }
 
  private:
-  /// Where a sum of db or dc belongs.
+  /// Where a sum of db or dc belongs, and its neighbours, without a division each: a host would spend its time on them.
   struct Place {
     std::int64_t n, t, batch;
     bool of_c;
@@ -73,7 +82,7 @@ struct ReduceKernel {
   /// Adds count parts, total apart, of the strip at first.
   template <class F>
   KOKKOS_FORCEINLINE_FUNCTION static void add(S const* parts, std::int64_t total, std::int64_t count,
-                                              std::int64_t first, F store) {
+                                              std::int64_t first, F const& store) {
     S sum[strip] = {};
     int const live = static_cast<int>(Kokkos::min(std::int64_t(strip), total - first));
     for (std::int64_t part = 0; part < count; ++part) {
