@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <string>
 
 namespace {
 
@@ -12,7 +13,8 @@ using Memory = Kokkos::DefaultExecutionSpace::memory_space;
 using Sequence = Kokkos::View<float***, Memory>;
 using Matrix = Kokkos::View<float**, Memory>;
 
-Sequence filled(char const* label, float value) {
+// Before Kokkos 5 a label is not taken from a pointer.
+Sequence filled(std::string const& label, float value) {
   Sequence sequence(label, 1, 2, 1);
   Kokkos::deep_copy(sequence, value);
   return sequence;
